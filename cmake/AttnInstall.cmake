@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# find_package(attn) gives attn::core and attn::attn; pkg-config knows attn-core and attn.
+include(CMakePackageConfigHelpers)
+set(attn_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/attn")
+set(attn_installed attn_core)
+if(ATTN_BUILD_FULL)
+  list(APPEND attn_installed attn)
+endif()
+install(TARGETS ${attn_installed} EXPORT attn-targets)
+install(DIRECTORY include/attn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT attn-targets NAMESPACE attn:: DESTINATION ${attn_config_dir})
+configure_package_config_file(cmake/attn-config.cmake.in attn-config.cmake INSTALL_DESTINATION ${attn_config_dir})
+write_basic_package_version_file(attn-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/attn-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/attn-config-version.cmake"
+        DESTINATION ${attn_config_dir})
+configure_file(cmake/attn-core.pc.in attn-core.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/attn-core.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(ATTN_BUILD_FULL)
+  configure_file(cmake/attn.pc.in attn.pc @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/attn.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
