@@ -3,8 +3,8 @@
 //
 //   #undef HWY_TARGET_INCLUDE
 //   #define HWY_TARGET_INCLUDE "kernels/this_file.cpp"
-//   #include <hwy/foreach_target.h>  // Includes this file once more for each instruction set.
-//   #include <hwy/highway.h>
+//   #include <hwy/foreach_target.h>  // Includes this file once more for each instruction set. It must come before
+//   #include <hwy/highway.h>         // anything that includes highway.h, dispatch.hpp among it.
 //
 //   HWY_BEFORE_NAMESPACE();
 //   namespace attn::kernels::HWY_NAMESPACE { namespace { void scale(float* x, std::size_t n) noexcept { ... } } }

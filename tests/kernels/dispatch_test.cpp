@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dispatch_test.cpp"
-#include "kernels/dispatch.hpp"
-
+// foreach_target.h must come before anything that includes highway.h.
+// clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "gtest/gtest.h"
+#include "kernels/dispatch.hpp"
 #include "runtime/isa.hpp"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace attn::kernels::HWY_NAMESPACE {
