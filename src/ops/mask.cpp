@@ -40,13 +40,21 @@ Mask pairs_mask(In<4> view, bool keep) {
   return MaskAccess::make(std::move(data));
 }
 
+// A row-major copy of what a view shows. Broadcast dimensions (stride 0) stay so.
 template <int R>
 In<R> copied(const In<R>& view, std::vector<Tensor>& owned) {
-  if (!view.wanted() || view.data() == nullptr) return view;
-  const Tensor viewed = Tensor::adopt(view.dtype(), const_cast<void*>(view.data()), view.extents().n, view.strides().n,
-                                      std::shared_ptr<void>());
+  if (!view.wanted() || view.data() == nullptr || view.rank_found() != R) return view;
+  Extents<R> stored = view.extents();
+  for (int d = 0; d < R; ++d) {
+    if (view.stride(d) == 0) stored[d] = std::min<std::ptrdiff_t>(stored[d], 1);
+  }
+  const Tensor viewed = Tensor::adopt(view.dtype(), const_cast<void*>(view.data()), stored.n, view.strides().n, nullptr);
   owned.push_back(viewed.clone());
-  return In<R>(std::as_const(owned.back()));
+  Extents<R> strides = row_major(stored);
+  for (int d = 0; d < R; ++d) {
+    if (view.stride(d) == 0) strides[d] = 0;
+  }
+  return In<R>(view.dtype(), std::as_const(owned.back()).data(), view.extents(), strides);
 }
 
 }  // namespace
