@@ -17,7 +17,7 @@ DATA = REPO / "tests" / "data"
 
 
 def versions(*packages):
-    """The versions in use, as a flat dict of strings (safetensors metadata holds only strings)."""
+    """The versions in use, by name."""
     found = {"python": platform.python_version()}
     for package in packages:
         found[package] = importlib.metadata.version(package)
@@ -26,7 +26,10 @@ def versions(*packages):
 
 
 def write_tensors(path, tensors, metadata):
-    """Writes a safetensors file; float64 becomes float32, since the goldens are stored in f32."""
+    """Writes a safetensors file; float64 becomes float32, since the goldens are stored in f32.
+
+    The metadata go into one entry, as JSON: the library writes several entries in an order that changes from run to run.
+    """
     import torch
     from safetensors.torch import save_file
 
@@ -37,7 +40,7 @@ def write_tensors(path, tensors, metadata):
             tensor = tensor.to(torch.float32)
         stored[name] = tensor.detach().contiguous().clone()
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file(stored, path, metadata={key: str(value) for key, value in metadata.items()})
+    save_file(stored, path, metadata={"made_by": json.dumps(metadata)})
     report(path)
 
 

@@ -149,13 +149,23 @@ def main():
         tensors[f"{name}.embedding"] = embedding[0]
         if keep_weights:
             tensors[f"{name}.attentions"] = weights[0][:, :, rows]
-        case = {"name": name, "text": text, "second": second, "limit": limit, "ids": encoding.ids, "types": encoding.type_ids}
+        case = {
+            "name": name,
+            "text": text,
+            "second": second,
+            "limit": limit,
+            "ids": encoding.ids,
+            "types": encoding.type_ids,
+        }
         cases.append(case | {"rows": rows, "attentions": keep_weights})
         results.append((hidden, weights, embedding))
         print(f"{name}: {count} tokens, largest hidden value {hidden.abs().max():.2f}")
 
-    batch = [i for i, case in enumerate(cases) if case["name"] in
-             ("saw", "empty", "pair", "emoji", "chinese", "accents", "unknown", "tokens_80")]
+    batch = [
+        i
+        for i, case in enumerate(cases)
+        if case["name"] in ("saw", "empty", "pair", "emoji", "chinese", "accents", "unknown", "tokens_80")
+    ]
     check_padded_batch(model, cases, results, batch)
     head = {"versions": used, "model_sha256": weights_hash, "batch": [cases[i]["name"] for i in batch]}
     write_index(args.out / "cases.json", head, cases)

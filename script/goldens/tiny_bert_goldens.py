@@ -37,12 +37,21 @@ MODELS = {
     "silu_one_head": {"hidden_act": "silu", "hidden_size": 24, "num_attention_heads": 1, "intermediate_size": 64},
     "gelu_new_bf16": {"hidden_act": "gelu_new", "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64},
     "gelu_f16_types": {
-        "hidden_act": "gelu", "hidden_size": 36, "num_attention_heads": 3, "intermediate_size": 37,
-        "type_vocab_size": 3, "layer_norm_eps": 1e-3,
+        "hidden_act": "gelu",
+        "hidden_size": 36,
+        "num_attention_heads": 3,
+        "intermediate_size": 37,
+        "type_vocab_size": 3,
+        "layer_norm_eps": 1e-3,
     },
 }
 DTYPES = {"gelu_new_bf16": torch.bfloat16, "gelu_f16_types": torch.float16}
-TEXTS = [("I saw a saw", None), ("", None), ("the cat sat on the mat.", "was it a good cat?"), ("小明在北京, unknown: ü Ω", None)]
+TEXTS = [
+    ("I saw a saw", None),
+    ("", None),
+    ("the cat sat on the mat.", "was it a good cat?"),
+    ("小明在北京, unknown: ü Ω", None),
+]
 
 
 def make_tokenizer():
@@ -87,17 +96,33 @@ def store_model(name, folder, generator):
     whole = whole.double().eval()
     randomise(whole, generator)
     dtype = DTYPES.get(name, torch.float32)
-    state = {key: tensor.to(dtype).contiguous() for key, tensor in whole.state_dict().items() if tensor.is_floating_point()}
+    state = {
+        key: tensor.to(dtype).contiguous() for key, tensor in whole.state_dict().items() if tensor.is_floating_point()
+    }
     whole.load_state_dict({key: tensor.double() for key, tensor in state.items()}, strict=False)
     if name == "relu_prefix":
-        state = {key: tensor for key, tensor in state.items() if key not in ("cls.predictions.decoder.weight", "cls.predictions.decoder.bias")}
+        state = {
+            key: tensor
+            for key, tensor in state.items()
+            if key not in ("cls.predictions.decoder.weight", "cls.predictions.decoder.bias")
+        }
         state = old_names(state)
     folder.mkdir(parents=True, exist_ok=True)
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
     report(folder / "model.safetensors")
     stored = {"architectures": [type(whole).__name__], "model_type": "bert", "dtype": str(dtype).removeprefix("torch.")}
-    kept = ("hidden_act", "hidden_size", "intermediate_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads",
-            "num_hidden_layers", "pad_token_id", "type_vocab_size", "vocab_size")
+    kept = (
+        "hidden_act",
+        "hidden_size",
+        "intermediate_size",
+        "layer_norm_eps",
+        "max_position_embeddings",
+        "num_attention_heads",
+        "num_hidden_layers",
+        "pad_token_id",
+        "type_vocab_size",
+        "vocab_size",
+    )
     stored |= {key: getattr(config, key) for key in kept} | {"position_embedding_type": "absolute"}
     (folder / "config.json").write_text(json.dumps(stored, indent=2) + "\n", encoding="ascii")
     return whole.bert if name == "relu_prefix" else whole
@@ -105,6 +130,7 @@ def store_model(name, folder, generator):
 
 def input_cases(name, rng, config, tokenizer):
     """Dicts of batch-shaped ids, types and lengths; with the tokenizer, also the texts they came from."""
+
     def sentence(length):
         first = rng.randrange(1, length + 1)
         ids = [rng.randrange(1, config.vocab_size) for _ in range(length)]
@@ -112,14 +138,25 @@ def input_cases(name, rng, config, tokenizer):
         return ids, types
 
     cases = []
-    for case, lengths in (("single", [9]), ("one_token", [1]), ("all_positions", [config.max_position_embeddings]), ("padded", [11, 4, 1])):
+    for case, lengths in (
+        ("single", [9]),
+        ("one_token", [1]),
+        ("all_positions", [config.max_position_embeddings]),
+        ("padded", [11, 4, 1]),
+    ):
         ids, types = zip(*(sentence(length) for length in lengths))
         pad = lambda rows: [list(row) + [0] * (max(lengths) - len(row)) for row in rows]
         cases.append({"name": case, "ids": pad(ids), "types": pad(types), "lengths": lengths})
     if name == "relu_prefix":
         for i, (text, second) in enumerate(TEXTS):
             encoded = tokenizer.encode(text, second) if second else tokenizer.encode(text)
-            case = {"name": f"text_{i}", "text": text, "second": second, "ids": [encoded.ids], "types": [encoded.type_ids]}
+            case = {
+                "name": f"text_{i}",
+                "text": text,
+                "second": second,
+                "ids": [encoded.ids],
+                "types": [encoded.type_ids],
+            }
             cases.append(case | {"lengths": [len(encoded.ids)]})
     return cases
 
@@ -127,10 +164,14 @@ def input_cases(name, rng, config, tokenizer):
 def expected(model, case):
     """Hidden state (B, T, hidden), weights (B, layer, head, T, T), embedding (B, hidden); 0 where the query is padding."""
     lengths = torch.tensor(case["lengths"])
-    real = (torch.arange(len(case["ids"][0]))[None] < lengths[:, None])
+    real = torch.arange(len(case["ids"][0]))[None] < lengths[:, None]
     with torch.no_grad():
-        result = model(input_ids=torch.tensor(case["ids"]), token_type_ids=torch.tensor(case["types"]),
-                       attention_mask=real.long(), output_attentions=True)
+        result = model(
+            input_ids=torch.tensor(case["ids"]),
+            token_type_ids=torch.tensor(case["types"]),
+            attention_mask=real.long(),
+            output_attentions=True,
+        )
     hidden = result.last_hidden_state * real[..., None]
     weights = torch.stack(result.attentions, dim=1) * real[:, None, None, :, None]
     if hidden.dtype != torch.float64 or (weights * ~real[:, None, None, None, :]).any():
@@ -152,7 +193,9 @@ def main():
         model = store_model(name, folder, generator)
         if name == "relu_prefix":
             tokenizer.save(str(folder / "tokenizer.json"))
-            (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 24, "do_lower_case": false}\n', encoding="ascii")
+            (folder / "sentence_bert_config.json").write_text(
+                '{"max_seq_length": 24, "do_lower_case": false}\n', encoding="ascii"
+            )
         cases, tensors = input_cases(name, rng, model.config, tokenizer), {}
         for case in cases:
             values = expected(model, case)

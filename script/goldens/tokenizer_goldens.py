@@ -61,7 +61,19 @@ def category_lines(rng):
     groups = {}
     for c in code_points():
         groups.setdefault(unicodedata.category(chr(c)), []).append(chr(c))
-    counts = {"Cc": 65, "Cf": 163, "Zs": 17, "Zl": 1, "Zp": 1, "Cn": 96, "Co": 12, "Mn": 240, "Mc": 48, "Me": 13, "Lo": 24}
+    counts = {
+        "Cc": 65,
+        "Cf": 163,
+        "Zs": 17,
+        "Zl": 1,
+        "Zp": 1,
+        "Cn": 96,
+        "Co": 12,
+        "Mn": 240,
+        "Mc": 48,
+        "Me": 13,
+        "Lo": 24,
+    }
     lines = []
     for category, group in sorted(groups.items()):
         if category == "Cs":
@@ -75,12 +87,67 @@ def category_lines(rng):
 def late_lines(rng):
     """Characters whose category depends on the version of Unicode (new marks, punctuation, format characters)."""
     marks = [*range(0x898, 0x8A0), *range(0x8CA, 0x8E2), *range(0x1ABF, 0x1ACF), *range(0x1DF6, 0x1DFC)]
-    marks += [0x7FD, 0x9FE, 0xD00, 0x1734, 0x180F, 0x1885, 0xA8FF, 0x10D24, 0x10F46, 0x111C9, 0x11938, 0x16FE4, 0x1CF00, 0x1E2AE]
-    points = [0x61D, 0x9FD, 0x166D, 0xA76, 0xC77, 0xC84, 0x1B7D, 0x1B7E, *range(0x2E43, 0x2E5E), 0x10EAD, 0x11FFF, 0x16FE2]
+    marks += [
+        0x7FD,
+        0x9FE,
+        0xD00,
+        0x1734,
+        0x180F,
+        0x1885,
+        0xA8FF,
+        0x10D24,
+        0x10F46,
+        0x111C9,
+        0x11938,
+        0x16FE4,
+        0x1CF00,
+        0x1E2AE,
+    ]
+    points = [
+        0x61D,
+        0x9FD,
+        0x166D,
+        0xA76,
+        0xC77,
+        0xC84,
+        0x1B7D,
+        0x1B7E,
+        *range(0x2E43, 0x2E5E),
+        0x10EAD,
+        0x11FFF,
+        0x16FE2,
+    ]
     others = [0x8E2, 0x890, 0x891, 0x110CD, *range(0x13430, 0x13440), 0x1E4EC, 0x1E5EE, 0x10D69, 0x113E1, 0x16D42]
-    ideographs = [0x33FF, 0x3400, 0x4DBF, 0x4DC0, 0x4E00, 0x9FFF, 0xA000, 0xF8FF, 0xF900, 0xFAFF, 0xFB00, 0x1FFFF, 0x20000]
+    ideographs = [
+        0x33FF,
+        0x3400,
+        0x4DBF,
+        0x4DC0,
+        0x4E00,
+        0x9FFF,
+        0xA000,
+        0xF8FF,
+        0xF900,
+        0xFAFF,
+        0xFB00,
+        0x1FFFF,
+        0x20000,
+    ]
     ideographs += [0x2A6DF, 0x2A6E0, 0x2A700, 0x2B73F, 0x2B740, 0x2B81F, 0x2B820, 0x2B900, 0x2B91F, 0x2B920, 0x2CEAF]
-    ideographs += [0x2CEB0, 0x2EBE0, 0x2F7FF, 0x2F800, 0x2FA1F, 0x2FA20, 0x30000, 0x3134A, 0x31350, 0x323AF, 0x3007, 0x3005]
+    ideographs += [
+        0x2CEB0,
+        0x2EBE0,
+        0x2F7FF,
+        0x2F800,
+        0x2FA1F,
+        0x2FA20,
+        0x30000,
+        0x3134A,
+        0x31350,
+        0x323AF,
+        0x3007,
+        0x3005,
+    ]
     lines = []
     for group in (marks, points, others, ideographs):
         lines += chunked([chr(c) for c in group], 12, in_words)
@@ -96,16 +163,67 @@ def case_lines(rng):
 def long_lines():
     """Words at and around the limit of 100 characters, counted after normalisation, and lines of thousands."""
     words = ["a" * n for n in (99, 100, 101, 200)] + ["é" * 100, "e\u0301" * 100, "e\u0301" * 101, "ä" * 101]
-    words += ["a" * 100 + "\u0301", "\u0301" * 150, "İ" * 100, "İ" * 101, "\u200b" * 50 + "a" * 100, "的" * 150, "カ" * 100, "ガ" * 100, "각" * 34]
-    words += ["각" * 50, "𝕎" * 100, "𝕎" * 101, "-" * 150, "a-" * 80, "ab" * 50 + "," + "cd" * 51, "the" * 33, "the" * 34]
-    words += ["[MASK]".join(["a" * 100] * 3), "un" * 49 + "able", "antidisestablishmentarianism" * 3, "antidisestablishmentarianism" * 4]
+    words += [
+        "a" * 100 + "\u0301",
+        "\u0301" * 150,
+        "İ" * 100,
+        "İ" * 101,
+        "\u200b" * 50 + "a" * 100,
+        "的" * 150,
+        "カ" * 100,
+        "ガ" * 100,
+        "각" * 34,
+    ]
+    words += [
+        "각" * 50,
+        "𝕎" * 100,
+        "𝕎" * 101,
+        "-" * 150,
+        "a-" * 80,
+        "ab" * 50 + "," + "cd" * 51,
+        "the" * 33,
+        "the" * 34,
+    ]
+    words += [
+        "[MASK]".join(["a" * 100] * 3),
+        "un" * 49 + "able",
+        "antidisestablishmentarianism" * 3,
+        "antidisestablishmentarianism" * 4,
+    ]
     lines = words + [f"before {word} after" for word in ("b" * 100, "b" * 101, "ß" * 101, "0" * 101)]
     return lines + [" ".join(["word"] * 300), "a " * 250]
 
 
 def blank_lines():
-    spaces = ["", " ", "  ", "\t", "\n", "\r\n", " \t\n ", "\u00a0", "\u3000", "\u2028", "\u2029", "\u200b", "\ufeff", "\x00"]
-    return spaces + ["\ufffd", "\u0301", "\u00ad", " a", "a ", " a ", "\ta\n", "a  b", "a\u00a0\u00a0b", "\x85", "a\x0bb\x0cc"]
+    spaces = [
+        "",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\r\n",
+        " \t\n ",
+        "\u00a0",
+        "\u3000",
+        "\u2028",
+        "\u2029",
+        "\u200b",
+        "\ufeff",
+        "\x00",
+    ]
+    return spaces + [
+        "\ufffd",
+        "\u0301",
+        "\u00ad",
+        " a",
+        "a ",
+        " a ",
+        "\ta\n",
+        "a  b",
+        "a\u00a0\u00a0b",
+        "\x85",
+        "a\x0bb\x0cc",
+    ]
 
 
 def vocabulary_lines(rng, vocabulary):
@@ -126,7 +244,25 @@ def random_lines(rng, hand_written, count):
     """Random mixtures: pieces of the hand-written lines joined with odd characters, and wholly random characters."""
     assigned = [chr(c) for c in code_points() if unicodedata.category(chr(c)) not in ("Cn", "Co")]
     plane0 = [chr(c) for c in code_points() if c < 0x10000]
-    joints = [" ", "", "\u0301", "\u200d", "\u00a0", "-", "[MASK]", "\ufeff", "\n", "中", "é", "İ", "\u0323\u0307", "Σ", "\x00", "😀", "’"]
+    joints = [
+        " ",
+        "",
+        "\u0301",
+        "\u200d",
+        "\u00a0",
+        "-",
+        "[MASK]",
+        "\ufeff",
+        "\n",
+        "中",
+        "é",
+        "İ",
+        "\u0323\u0307",
+        "Σ",
+        "\x00",
+        "😀",
+        "’",
+    ]
     lines = []
     for i in range(count):
         if i % 4 == 0:
@@ -143,9 +279,18 @@ def random_lines(rng, hand_written, count):
 
 def all_lines(rng, vocabulary):
     groups = {
-        "language": texts.LANGUAGES, "special": texts.SPECIALS, "emoji": texts.EMOJI, "maths": texts.MATHS,
-        "writing": texts.WRITING, "normalisation": texts.NORMALISATION, "blank": blank_lines(), "long": long_lines(),
-        "script": script_lines(rng), "category": category_lines(rng), "late": late_lines(rng), "case": case_lines(rng),
+        "language": texts.LANGUAGES,
+        "special": texts.SPECIALS,
+        "emoji": texts.EMOJI,
+        "maths": texts.MATHS,
+        "writing": texts.WRITING,
+        "normalisation": texts.NORMALISATION,
+        "blank": blank_lines(),
+        "long": long_lines(),
+        "script": script_lines(rng),
+        "category": category_lines(rng),
+        "late": late_lines(rng),
+        "case": case_lines(rng),
         "vocabulary": vocabulary_lines(rng, vocabulary),
     }
     hand_written = texts.LANGUAGES + texts.SPECIALS + texts.MATHS + texts.WRITING + texts.NORMALISATION
