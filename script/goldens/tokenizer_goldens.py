@@ -84,73 +84,13 @@ def category_lines(rng):
     return lines
 
 
-def late_lines(rng):
-    """Characters whose category depends on the version of Unicode (new marks, punctuation, format characters)."""
-    marks = [*range(0x898, 0x8A0), *range(0x8CA, 0x8E2), *range(0x1ABF, 0x1ACF), *range(0x1DF6, 0x1DFC)]
-    marks += [
-        0x7FD,
-        0x9FE,
-        0xD00,
-        0x1734,
-        0x180F,
-        0x1885,
-        0xA8FF,
-        0x10D24,
-        0x10F46,
-        0x111C9,
-        0x11938,
-        0x16FE4,
-        0x1CF00,
-        0x1E2AE,
-    ]
-    points = [
-        0x61D,
-        0x9FD,
-        0x166D,
-        0xA76,
-        0xC77,
-        0xC84,
-        0x1B7D,
-        0x1B7E,
-        *range(0x2E43, 0x2E5E),
-        0x10EAD,
-        0x11FFF,
-        0x16FE2,
-    ]
-    others = [0x8E2, 0x890, 0x891, 0x110CD, *range(0x13430, 0x13440), 0x1E4EC, 0x1E5EE, 0x10D69, 0x113E1, 0x16D42]
-    ideographs = [
-        0x33FF,
-        0x3400,
-        0x4DBF,
-        0x4DC0,
-        0x4E00,
-        0x9FFF,
-        0xA000,
-        0xF8FF,
-        0xF900,
-        0xFAFF,
-        0xFB00,
-        0x1FFFF,
-        0x20000,
-    ]
-    ideographs += [0x2A6DF, 0x2A6E0, 0x2A700, 0x2B73F, 0x2B740, 0x2B81F, 0x2B820, 0x2B900, 0x2B91F, 0x2B920, 0x2CEAF]
-    ideographs += [
-        0x2CEB0,
-        0x2EBE0,
-        0x2F7FF,
-        0x2F800,
-        0x2FA1F,
-        0x2FA20,
-        0x30000,
-        0x3134A,
-        0x31350,
-        0x323AF,
-        0x3007,
-        0x3005,
-    ]
+def late_lines():
+    """Characters whose category depends on the version of Unicode, and those at the edges of the CJK blocks."""
     lines = []
-    for group in (marks, points, others, ideographs):
-        lines += chunked([chr(c) for c in group], 12, in_words)
+    for ranges in texts.LATE:
+        edges = [[int(edge, 16) for edge in item.split("-")] for item in ranges.split()]
+        group = [chr(c) for edge in edges for c in range(edge[0], edge[-1] + 1)]
+        lines += chunked(group, 12, in_words)
     return lines
 
 
@@ -289,7 +229,7 @@ def all_lines(rng, vocabulary):
         "long": long_lines(),
         "script": script_lines(rng),
         "category": category_lines(rng),
-        "late": late_lines(rng),
+        "late": late_lines(),
         "case": case_lines(rng),
         "vocabulary": vocabulary_lines(rng, vocabulary),
     }

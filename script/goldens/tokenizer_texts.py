@@ -107,6 +107,15 @@ NORMALISATION = [
     "\ua640 \ua641 \ua680 \u1c80 \u1c88", "\U00010400 \U00010428 \U000104b0 \U000104d8 \U00010c80 \U00010cc0 \U000118a0 \U000118c0 \U00016e40 \U00016e60 \U0001e900 \U0001e922", "\u1c89 \ua7cb \ua7cc \ua7da \ua7dc \U00010d50 \U00016ea0", "\u03a3 \u03c3 \u03c2 \u0391\u03a3 \u0391\u03a3\u0391 \u03a3\u03a3", "\u03f4 \u03d1 \u03f0 \u03f1 \u03f5 \u03f9 \u03fd", "\u212b\u0301 \u00c7\u0327 \u0122 \u0123", "\u1734 \U00011938 \U000111c9 \u166d",
 ]
 
+# Code points in hexadecimal: marks, punctuation, others that later versions of Unicode added; edges of CJK blocks.
+LATE = [
+    "898-89F 8CA-8E1 1ABF-1ACE 1DF6-1DFB 7FD 9FE D00 1734 180F 1885 A8FF 10D24 10F46 111C9 11938 16FE4 1CF00 1E2AE",
+    "61D 9FD 166D A76 C77 C84 1B7D 1B7E 2E43-2E5D 10EAD 11FFF 16FE2",
+    "8E2 890 891 110CD 13430-1343F 1E4EC 1E5EE 10D69 113E1 16D42",
+    "33FF 3400 4DBF 4DC0 4E00 9FFF A000 F8FF F900 FAFF FB00 1FFFF 20000 2A6DF 2A6E0 2A700 2B73F 2B740 2B81F 2B820 2B900"
+    " 2B91F 2B920 2CEAF 2CEB0 2EBE0 2F7FF 2F800 2FA1F 2FA20 30000 3134A 31350 323AF 3007 3005",
+]
+
 PAIRS = [
     ("How many people live in Berlin?", "Berlin had a population of 3,520,031 registered inhabitants."),
     ("I saw a saw", "The saw saw me"), ("", ""), ("", "only the second"), ("only the first", ""), ("one", "two"),
