@@ -7,12 +7,12 @@
 //   #include <hwy/highway.h>         // anything that includes highway.h, dispatch.hpp among it.
 //
 //   HWY_BEFORE_NAMESPACE();
-//   namespace attn::kernels::HWY_NAMESPACE { namespace { void scale(float* x, std::size_t n) noexcept { ... } } }
+//   namespace attn::kernels::HWY_NAMESPACE { namespace { void scale(float* x, std::size_t n) { ... } } }
 //   HWY_AFTER_NAMESPACE();
 //
 //   #if HWY_ONCE
 //   namespace attn::kernels {
-//   HWY_EXPORT(scale);
+//   HWY_EXPORT(scale);  // Takes no noexcept functions: the one below says it.
 //   void scale(float* x, std::size_t n, std::int64_t target) noexcept { ATTN_DISPATCH(scale, target)(x, n); }
 //   }
 //   #endif
