@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <attn/error.hpp>
+#include <attn/io/atomic_file.hpp>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/concat.hpp"
+
+namespace attn::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file that a rename has to replace: what a symbolic link leads to, else the path itself.
+fs::path followed(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_symlink(path, ignored)) return path;
+  const fs::path target = fs::canonical(path, ignored);
+  return target.empty() ? path : target;
+}
+
+void check_target(const fs::path& path, const fs::path& target) {
+  if (path.filename().empty()) throw Error(path.string(), "", "names no file, expected the path of a file to write");
+  std::error_code ignored;
+  const fs::file_status found = fs::status(target, ignored);
+  if (fs::is_directory(found)) throw Error(path.string(), "", "is a folder, expected the path of a file to write");
+  if (fs::exists(found) && !fs::is_regular_file(found)) {
+    throw Error(path.string(), "", "is a device or a pipe, expected the path of a file to write");
+  }
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ignored)) {
+    throw Error(path.string(), "", base::concat("its folder ", folder.string(), " does not exist"));
+  }
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), target_(followed(path_)) {
+  check_target(path_, target_);
+  create();
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::create() {
+  static std::atomic<unsigned> counter{0};
+  // The name itself is left out: it may already be as long as the file system allows.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    fs::path candidate = target_;
+    candidate.replace_filename(base::concat(".attn-", ::getpid(), "-", counter++, ".tmp"));
+    descriptor_ = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ >= 0) {
+      temporary_ = std::move(candidate);
+      break;
+    }
+    if (errno != EEXIST) break;  // A file left by a process of the same number that was killed: take the next name.
+  }
+  if (descriptor_ < 0) fail("cannot be created");
+  struct stat replaced {};
+  if (::stat(target_.c_str(), &replaced) == 0 && ::fchmod(descriptor_, replaced.st_mode & 07777) != 0) {
+    fail("its permissions cannot be kept");
+  }
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot be written");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) fail("cannot be written");
+  // Some file systems report a full disk or quota only here.
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("cannot be written");
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be put in place");
+  temporary_.clear();
+  // The rename is on the disk when its folder is. A failure here leaves the file complete, so it is no error.
+  const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
+  const int folder_descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_descriptor < 0) return;
+  ::fsync(folder_descriptor);
+  ::close(folder_descriptor);
+}
+
+void AtomicFile::fail(std::string_view action) const {
+  throw Error(path_.string(), "", base::concat(action, ": ", std::generic_category().message(errno)));
+}
+
+}  // namespace attn::io

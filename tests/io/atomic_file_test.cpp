@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <attn/io/atomic_file.hpp>
+#include <csignal>
+
+#include "io/files.hpp"
+
+namespace attn::io {
+namespace {
+
+using namespace attn::io::test;
+using Names = std::vector<std::string>;
+
+TEST(AtomicFile, AppearsWhenItIsCommitted) {
+  TempFolder folder;
+  {
+    AtomicFile file(folder / "a.txt");
+    file.write("one ");
+    file.write("two");
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.txt"));
+    file.commit();
+  }
+  EXPECT_EQ(read_bytes(folder / "a.txt"), "one two");
+  EXPECT_EQ(folder.names(), Names{"a.txt"});
+}
+
+TEST(AtomicFile, WithoutACommitNothingChanges) {
+  TempFolder folder;
+  write_bytes(folder / "a.txt", "old");
+  {
+    AtomicFile file(folder / "a.txt");
+    file.write("new");
+  }
+  EXPECT_EQ(read_bytes(folder / "a.txt"), "old");
+  EXPECT_EQ(folder.names(), Names{"a.txt"});
+}
+
+TEST(AtomicFile, KeepsPermissionsAndFollowsLinks) {
+  TempFolder folder;
+  std::filesystem::create_directory(folder / "real");
+  write_bytes(folder / "real/a.txt", "old");
+  ::chmod((folder / "real/a.txt").c_str(), 0640);
+  std::filesystem::create_symlink("real/a.txt", folder / "link.txt");
+  AtomicFile file(folder / "link.txt");
+  file.write("new");
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.txt"));
+  EXPECT_EQ(read_bytes(folder / "real/a.txt"), "new");
+  struct stat found {};
+  ASSERT_EQ(::stat((folder / "real/a.txt").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777, 0640u);
+}
+
+TEST(AtomicFile, TwoAtOnceDoNotMix) {
+  TempFolder folder;
+  AtomicFile first(folder / "a.txt"), second(folder / "a.txt");
+  first.write("first");
+  second.write("second");
+  first.commit();
+  EXPECT_EQ(read_bytes(folder / "a.txt"), "first");
+  second.commit();
+  EXPECT_EQ(read_bytes(folder / "a.txt"), "second");
+}
+
+TEST(AtomicFile, SaysWhatIsWrongWithThePath) {
+  TempFolder folder;
+  const std::string here = folder.path().string();
+  write_bytes(folder / "file", "");
+  const auto message = [](const std::string& path) { return message_of([&] { AtomicFile file(path); }); };
+  EXPECT_EQ(message(here + "/no/a.txt"), here + "/no/a.txt: its folder " + here + "/no does not exist");
+  EXPECT_EQ(message(here + "/file/a.txt"), here + "/file/a.txt: its folder " + here + "/file does not exist");
+  EXPECT_EQ(message(here), here + ": is a folder, expected the path of a file to write");
+  EXPECT_EQ(message(here + "/"), here + "/: names no file, expected the path of a file to write");
+  EXPECT_EQ(message(""), ": names no file, expected the path of a file to write");
+  EXPECT_EQ(message("/dev/null"), "/dev/null: is a device or a pipe, expected the path of a file to write");
+  const std::string long_name = here + "/" + std::string(300, 'a');
+  const std::string refused = message_of([&] {
+    AtomicFile file(long_name);
+    file.commit();
+  });
+  EXPECT_EQ(refused, long_name + ": cannot be put in place: File name too long");
+  EXPECT_EQ(folder.names(), Names{"file"});
+}
+
+TEST(AtomicFile, AFolderThatCannotBeWritten) {
+  TempFolder folder;
+  write_bytes(folder / "a.txt", "old");
+  ::chmod(folder.path().c_str(), 0555);
+  // Root may write anywhere, so become nobody meanwhile.
+  const bool is_root = ::geteuid() == 0;
+  if (is_root) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  const std::string message = message_of([&] { AtomicFile file(folder / "a.txt"); });
+  if (is_root) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  ::chmod(folder.path().c_str(), 0755);
+  EXPECT_EQ(message, (folder / "a.txt").string() + ": cannot be created: Permission denied");
+  EXPECT_EQ(read_bytes(folder / "a.txt"), "old");
+}
+
+// A limit on the size of files stands in for a full disk: the write fails half way in the same manner.
+TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
+  TempFolder folder;
+  write_bytes(folder / "a.txt", "old");
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small = {1000, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string message = message_of([&] {
+    AtomicFile file(folder / "a.txt");
+    file.write(std::string(4000, 'x'));
+    file.commit();
+  });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, old_handler);
+  EXPECT_EQ(message, (folder / "a.txt").string() + ": cannot be written: File too large");
+  EXPECT_EQ(read_bytes(folder / "a.txt"), "old");
+  EXPECT_EQ(folder.names(), Names{"a.txt"});
+}
+
+}  // namespace
+}  // namespace attn::io
