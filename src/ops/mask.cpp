@@ -48,7 +48,8 @@ In<R> copied(const In<R>& view, std::vector<Tensor>& owned) {
   for (int d = 0; d < R; ++d) {
     if (view.stride(d) == 0) stored[d] = std::min<std::ptrdiff_t>(stored[d], 1);
   }
-  const Tensor viewed = Tensor::adopt(view.dtype(), const_cast<void*>(view.data()), stored.n, view.strides().n, nullptr);
+  const Tensor viewed =
+      Tensor::adopt(view.dtype(), const_cast<void*>(view.data()), stored.n, view.strides().n, nullptr);
   owned.push_back(viewed.clone());
   Extents<R> strides = row_major(stored);
   for (int d = 0; d < R; ++d) {

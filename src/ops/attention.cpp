@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <attn/observer.hpp>
+#include <limits>
+
+#include "base/convert.hpp"
+#include "ops/attention_plan.hpp"
+#include "ops/attention_tasks.hpp"
+#include "ops/mask_data.hpp"
+#include "runtime/context_access.hpp"
+
+namespace attn {
+namespace {
+
+void run(const ops::AttentionPlan& plan, Context& context) {
+  const std::int64_t target = runtime::ContextAccess::isa(context).target;
+  const ops::AttentionTasks tasks(plan, target, context.threads());
+  runtime::ScratchPool& pool = runtime::ContextAccess::scratch(context);
+  runtime::ContextAccess::executor(context).run(tasks.count(), [&](std::ptrdiff_t i) {
+    const ops::TaskPlace place = tasks.place(i);
+    runtime::Scratch scratch(pool, tasks.scratch_bytes(place));
+    const kernels::AttentionTask task = tasks.task(place, scratch);
+    kernels::attention(target, plan.compute, task, scratch.take<std::byte>(tasks.kernel_bytes(place)));
+  });
+}
+
+}  // namespace
+
+void attention(In<4> q, const KeyValue& kv, const AttentionOutputs& outs, const AttentionOptions& options,
+               Context& context) {
+  AttentionObserver* observer = context.observer();
+  AttentionOutputs wanted = outs;
+  const ops::AttentionPlan plan = ops::plan_attention("attention", q, kv, wanted, options);
+  Tensor lse;  // for the observer, where the caller wants none
+  if (observer != nullptr && !outs.lse.wanted()) {
+    const std::ptrdiff_t shape[] = {q.extent(0), q.extent(1), q.extent(2)};
+    lse = Tensor::empty(plan.compute, shape, context.memory());
+    wanted.lse = lse;
+  }
+  run(plan, context);
+  if (observer != nullptr) {
+    observer->on_attention(AttentionCall{.q = q, .kv = kv, .lse = wanted.lse, .options = options});
+  }
+}
+
+Status check_attention(In<4> q, const KeyValue& kv, const AttentionOutputs& outs,
+                       const AttentionOptions& options) noexcept {
+  try {
+    (void)ops::plan_attention("attention", q, kv, outs, options);
+    return Status();
+  } catch (const Error& error) {
+    return Status(error);
+  } catch (const std::exception& error) {
+    return Status(Error("attention", "", error.what()));
+  }
+}
+
+Description describe_attention(In<4> q, const KeyValue& kv, const AttentionOutputs& outs,
+                               const AttentionOptions& options, Context& context) {
+  const ops::AttentionPlan plan = ops::plan_attention("describe_attention", q, kv, outs, options);
+  const std::int64_t target = runtime::ContextAccess::isa(context).target;
+  const ops::AttentionTasks tasks(plan, target, context.threads());
+  const kernels::AttentionTiles tiles = kernels::attention_tiles(target, plan.compute);
+  std::size_t largest = 0;
+  for (std::ptrdiff_t i = 0; i < tasks.count(); ++i) largest = std::max(largest, tasks.scratch_bytes(tasks.place(i)));
+  const auto at_once = static_cast<std::size_t>(std::min<std::ptrdiff_t>(context.threads(), tasks.count()));
+  const auto is_copied = [&](const In<4>& m) { return m.dtype() != plan.compute || m.stride(3) != 1; };
+  return {.kernel = "queries-in-lanes online softmax",
+          .isa = context.isa(),
+          .threads = context.threads(),
+          .tile_q = static_cast<int>(tiles.queries),
+          .tile_k = static_cast<int>(tiles.keys),
+          .tasks = tasks.count(),
+          .scratch_bytes = at_once * largest,
+          .copies_k = is_copied(kv.k()),
+          .copies_v = is_copied(kv.v())};
+}
+
+}  // namespace attn

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/attention_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/concat.hpp"
+#include "ops/attention_check.hpp"
+#include "ops/mask_data.hpp"
+
+namespace attn::ops {
+namespace {
+
+std::int64_t offset_of(Align align, std::ptrdiff_t queries, std::int64_t keys) {
+  return align.kind() == Align::Kind::bottom_right ? keys - queries : 0;
+}
+
+// Packed sequences, and the tokens between and around them as gaps.
+std::vector<Sequence> packed_sequences(const Packing& packing, std::ptrdiff_t queries) {
+  std::vector<Sequence> sequences;
+  const auto add_gap = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (begin < end) sequences.push_back({.first_query = begin, .queries = end - begin, .is_gap = true});
+  };
+  add_gap(0, packing.cu_q.front());
+  for (std::size_t n = 0; n + 1 < packing.cu_q.size(); ++n) {
+    sequences.push_back({.index = static_cast<std::ptrdiff_t>(n),
+                         .first_query = packing.cu_q[n],
+                         .queries = packing.cu_q[n + 1] - packing.cu_q[n],
+                         .first_key = packing.cu_k[n],
+                         .all_keys = packing.cu_k[n + 1] - packing.cu_k[n]});
+  }
+  add_gap(packing.cu_q.back(), queries);
+  return sequences;
+}
+
+std::vector<Sequence> batch_sequences(const In<4>& q, const In<4>& k) {
+  std::vector<Sequence> sequences;
+  for (std::ptrdiff_t b = 0; b < q.extent(0); ++b) {
+    sequences.push_back({.batch = b, .index = b, .queries = q.extent(2), .all_keys = k.extent(2)});
+  }
+  return sequences;
+}
+
+CallSizes sizes_of(const std::vector<Sequence>& sequences, const In<4>& q, const In<4>& k, bool is_packed) {
+  if (!is_packed) {
+    return {.entries = q.extent(0),
+            .query_heads = q.extent(1),
+            .queries = q.extent(2),
+            .keys = k.extent(2),
+            .is_square = q.extent(2) == k.extent(2)};
+  }
+  CallSizes sizes{.query_heads = q.extent(1), .is_packed = true, .is_square = true};
+  for (const Sequence& s : sequences) {
+    if (s.is_gap) continue;
+    ++sizes.entries;
+    sizes.queries = std::max(sizes.queries, s.queries);
+    sizes.keys = std::max(sizes.keys, s.all_keys);
+    sizes.is_square = sizes.is_square && s.queries == s.all_keys;
+  }
+  return sizes;
+}
+
+void set_lengths(const MaskData& mask, std::string_view function, std::vector<Sequence>& sequences) {
+  for (Sequence& s : sequences) {
+    s.keys = s.all_keys;
+    if (s.is_gap || !mask.lengths) continue;
+    const std::int64_t length = (*mask.lengths)[static_cast<std::size_t>(s.index)];
+    if (length > s.all_keys) {
+      throw Error(function, base::concat("mask: lengths[", s.index, "]"),
+                  base::concat(length, ", expected at most the ", s.all_keys, " keys of that sequence"));
+    }
+    s.keys = length;
+  }
+}
+
+// x + y, held within 64 bits: `unbounded` windows stay so.
+std::int64_t saturating_add(std::int64_t x, std::int64_t y) noexcept {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(x, y, &sum) ? Mask::unbounded : sum;
+}
+
+}  // namespace
+
+DType compute_dtype(DType q, DType k, DType v) noexcept {
+  return q == DType::f64 || k == DType::f64 || v == DType::f64 ? DType::f64 : DType::f32;
+}
+
+AttentionPlan plan_attention(const char* function, In<4> q, const KeyValue& kv, const AttentionOutputs& outs,
+                             const AttentionOptions& options) {
+  check_operands(function, q, kv.k(), kv.v());
+  check_outputs(function, q, kv.k(), kv.v(), outs);
+  check_packing(function, q, kv.k(), options.packing);
+  const bool is_packed = !options.packing.cu_q.empty();
+  AttentionPlan plan{.q = q, .k = kv.k(), .v = kv.v(), .outs = &outs, .options = &options};
+  plan.sequences = is_packed ? packed_sequences(options.packing, q.extent(2)) : batch_sequences(q, kv.k());
+  check_options(function, sizes_of(plan.sequences, q, kv.k(), is_packed), options);
+  set_lengths(MaskAccess::data(options.mask), function, plan.sequences);
+  for (Sequence& s : plan.sequences) s.offset = offset_of(options.align, s.queries, s.keys);
+  plan.compute = compute_dtype(q.dtype(), kv.k().dtype(), kv.v().dtype());
+  plan.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.extent(3))));
+  plan.group = kv.k().extent(1) == 0 ? 1 : q.extent(1) / kv.k().extent(1);
+  return plan;
+}
+
+VisibleKeys visible_keys(const AttentionPlan& plan, const Sequence& sequence, std::ptrdiff_t i) noexcept {
+  const MaskData& mask = MaskAccess::data(plan.options->mask);
+  const Align& align = plan.options->align;
+  VisibleKeys visible{.position = i + sequence.offset, .begin = 0, .end = sequence.keys};
+  if (sequence.is_gap) return visible;
+  if (align.kind() == Align::Kind::positions) {
+    const View<const std::int32_t, 2>& positions = align.given_positions();
+    visible.position = positions(positions.extent(0) == 1 ? 0 : sequence.index, i);
+  }
+  const std::int64_t p = visible.position;
+  if (mask.causal) visible.end = std::min(visible.end, p + 1);
+  if (mask.prefix) visible.end = std::min(visible.end, std::max(p + 1, *mask.prefix));
+  if (mask.left != Mask::unbounded) visible.begin = std::max(visible.begin, p - mask.left);
+  if (mask.right != Mask::unbounded) visible.end = std::min(visible.end, saturating_add(p, mask.right + 1));
+  if (!mask.documents.empty() && (p < 0 || p >= sequence.all_keys)) visible.end = 0;
+  visible.end = std::max<std::int64_t>(visible.end, 0);
+  visible.begin = std::min(visible.begin, visible.end);
+  return visible;
+}
+
+}  // namespace attn::ops
