@@ -58,10 +58,9 @@ SafeTensors SafeTensors::open(const std::filesystem::path& file) {
 
 SafeTensors SafeTensors::open_sharded(const std::filesystem::path& index) {
   const SharedBytes mapped = map_file(index);
-  const std::string_view text(reinterpret_cast<const char*>(mapped.bytes.data()), mapped.bytes.size());
   auto impl = std::make_shared<Impl>();
   impl->name = index.string();
-  const nlohmann::json root = parse_json(impl->name, "", text);
+  const nlohmann::json root = parse_json(impl->name, "", as_text(mapped));
   const auto map = root.is_object() ? root.find("weight_map") : root.end();
   if (map == root.end() || !map->is_object()) {
     throw Error(impl->name, "", "has no weight_map, expected an object of tensor and file names");
