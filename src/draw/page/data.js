@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page carries: labels, words, and the values of every panel; and how values become text and colour.
 
 const byId = (id) => document.getElementById(id);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines view: rows' tokens on the left, columns' tokens on the right, a line for each value, as opaque as its
 // place on the colour scale. Like the map's, the canvas is only as large as what can be seen.
 

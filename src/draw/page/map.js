@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The enlarged heat map. The canvas is only as large as what can be seen: it stays in place while its box scrolls.
 
 const map = {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The overview: every panel as a small picture, groups down, items across.
 
 const overview = { node: byId("overview"), buttons: [], job: 0 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two strips of tokens. Pointing at a row colours the columns' strip by that row of the panel, and pointing at a
 // column colours the rows' strip by that column.
 
