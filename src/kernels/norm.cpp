@@ -19,22 +19,23 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sum of x, in four vectors of partial sums: lane i of vector v takes every column that is v * lanes + i beyond a
-// multiple of four vectors; then the rest, one by one.
+// Sum of x - shift, in four vectors of partial sums: lane i of vector v takes every column that is v * lanes + i beyond
+// a multiple of four vectors; then the rest, one by one.
 template <class T>
-HWY_INLINE T row_sum(const T* x, std::ptrdiff_t columns) {
+HWY_INLINE T row_sum(const T* x, std::ptrdiff_t columns, T shift) {
   const hn::ScalableTag<T> d;
   constexpr std::ptrdiff_t kLanes = hn::MaxLanes(d);
+  const auto middle = hn::Set(d, shift);
   auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
   std::ptrdiff_t c = 0;
   for (; c + 4 * kLanes <= columns; c += 4 * kLanes) {
-    s0 = hn::Add(s0, hn::LoadU(d, x + c));
-    s1 = hn::Add(s1, hn::LoadU(d, x + c + kLanes));
-    s2 = hn::Add(s2, hn::LoadU(d, x + c + 2 * kLanes));
-    s3 = hn::Add(s3, hn::LoadU(d, x + c + 3 * kLanes));
+    s0 = hn::Add(s0, hn::Sub(hn::LoadU(d, x + c), middle));
+    s1 = hn::Add(s1, hn::Sub(hn::LoadU(d, x + c + kLanes), middle));
+    s2 = hn::Add(s2, hn::Sub(hn::LoadU(d, x + c + 2 * kLanes), middle));
+    s3 = hn::Add(s3, hn::Sub(hn::LoadU(d, x + c + 3 * kLanes), middle));
   }
   T sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
-  for (; c < columns; ++c) sum += x[c];
+  for (; c < columns; ++c) sum += x[c] - shift;
   return sum;
 }
 
@@ -86,7 +87,8 @@ void layer_norm_rows(const NormRows<T>& rows) {
   for (std::ptrdiff_t r = 0; r < rows.rows; ++r) {
     const T* x = rows.x + r * rows.x_row;
     const T count = static_cast<T>(rows.columns);
-    const T mean = row_sum(x, rows.columns) / count;
+    T mean = row_sum(x, rows.columns, T{0}) / count;
+    mean += row_sum(x, rows.columns, mean) / count;  // What rounding of a large sum has lost.
     const T variance = row_square_sum(x, rows.columns, mean) / count;
     scale_row(rows, x, mean, T{1} / std::sqrt(variance + rows.eps), rows.y + r * rows.y_row);
   }

@@ -19,7 +19,7 @@ struct NormRows {
   T eps;
 };
 
-// y = (x - mean) / sqrt(variance + eps) * weight + bias, mean and biased variance over the row, in two passes (Ba et
+// y = (x - mean) / sqrt(variance + eps) * weight + bias, mean and biased variance over the row, in passes (Ba et
 // al. 2016, "Layer normalization"). Sums run along the row in an order that depends on `columns` alone.
 void layer_norm(const NormRows<float>& rows, std::int64_t target) noexcept;
 void layer_norm(const NormRows<double>& rows, std::int64_t target) noexcept;

@@ -5,12 +5,14 @@
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "kernels/numbers.hpp"
 #include "kernels/reference/epilogue.hpp"
 #include "runtime/isa.hpp"
+#include "support/tensors.hpp"
 
 namespace attn::kernels {
 namespace {
+
+using test::normal_numbers;
 
 constexpr Activation kAll[] = {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::relu,
                                Activation::silu};

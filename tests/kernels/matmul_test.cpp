@@ -5,12 +5,14 @@
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "kernels/numbers.hpp"
 #include "kernels/reference/matmul.hpp"
 #include "runtime/isa.hpp"
+#include "support/tensors.hpp"
 
 namespace attn::kernels {
 namespace {
+
+using test::normal_numbers;
 
 constexpr int kCanary = 12345;
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/norm.hpp"
+
+#include <attn/norm.hpp>
+
+#include "ops/row_blocks.hpp"
+#include "ops/view_check.hpp"
+
+namespace attn {
+namespace {
+
+enum class Norm { layer, rms };
+
+void check(std::string_view where, const In<2>& x, const Out<2>& y, const NormOptions& options) {
+  ops::check_floating(where, "x", x);
+  ops::check_floating(where, "y", y);
+  ops::check_extents(where, "y", y, x.extents(), "as in x");
+  for (const bool is_weight : {true, false}) {
+    const In<1>& parameter = is_weight ? options.weight : options.bias;
+    if (!parameter.wanted()) continue;
+    ops::check_floating(where, is_weight ? "weight" : "bias", parameter);
+    ops::check_extents(where, is_weight ? "weight" : "bias", parameter, {x.extent(1)}, "as x's features");
+  }
+  if (!(options.eps >= 0)) throw Error(where, "eps", base::concat(options.eps, ", expected 0 or more"));
+}
+
+template <class T>
+void run(Norm norm, const In<2>& x, const Out<2>& y, const NormOptions& options, Context& context) {
+  const ops::Parameters<T> weight(options.weight), bias(options.bias);
+  const std::int64_t target = runtime::ContextAccess::isa(context).target;
+  ops::for_each_row<T>(x, y, context, [&](const T* from, T* to) {
+    const kernels::NormRows<T> rows{
+        from, 0, to, 0, weight.data(), bias.data(), 1, x.extent(1), static_cast<T>(options.eps)};
+    if (norm == Norm::layer) {
+      kernels::layer_norm(rows, target);
+    } else {
+      kernels::rms_norm(rows, target);
+    }
+  });
+}
+
+void normalise(Norm norm, const In<2>& x, const Out<2>& y, const NormOptions& options, Context& context) {
+  check(norm == Norm::layer ? "layer_norm" : "rms_norm", x, y, options);
+  if (x.dtype() == DType::f64) {
+    run<double>(norm, x, y, options, context);
+  } else {
+    run<float>(norm, x, y, options, context);
+  }
+}
+
+}  // namespace
+
+void layer_norm(In<2> x, Out<2> y, const NormOptions& options, Context& context) {
+  normalise(Norm::layer, x, y, options, context);
+}
+void rms_norm(In<2> x, Out<2> y, const NormOptions& options, Context& context) {
+  normalise(Norm::rms, x, y, options, context);
+}
+
+}  // namespace attn
