@@ -22,15 +22,16 @@ std::size_t checked_bytes(DType dtype, std::span<const std::ptrdiff_t> shape) {
                   base::concat("extent ", n, " in ", base::shape_text(shape), ", expected 0 or more"));
     is_empty = is_empty || n == 0;
   }
-  if (is_empty) return 0;
-  for (const std::ptrdiff_t n : shape) {
-    if (bytes > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / static_cast<std::size_t>(n)) {
+  // A zero counts as one here, so that the strides of an empty tensor do not overflow either.
+  for (const std::ptrdiff_t extent : shape) {
+    const auto n = static_cast<std::size_t>(std::max<std::ptrdiff_t>(extent, 1));
+    if (bytes > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / n) {
       throw Error("Tensor", "shape",
                   base::concat(base::shape_text(shape), " of ", name_of(dtype), " is larger than the address space"));
     }
-    bytes *= static_cast<std::size_t>(n);
+    bytes *= n;
   }
-  return bytes;
+  return is_empty ? 0 : bytes;
 }
 
 }  // namespace

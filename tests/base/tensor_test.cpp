@@ -62,6 +62,8 @@ TEST(Tensor, RefusesByName) {
             "Tensor: shape: extent -1 in (2, -1), expected 0 or more");
   EXPECT_NE(message_of([=] { (void)Tensor::empty(DType::f32, huge, 8); }).find("larger than the address space"),
             std::string::npos);
+  EXPECT_NE(message_of([=] { (void)Tensor::empty(DType::f32, huge, 8, 0); }).find("larger than the address space"),
+            std::string::npos);
   Tensor t = Tensor::zeros(DType::f32, 2, 3);
   EXPECT_EQ(message_of([&] { (void)t.view<double, 2>(); }), "Tensor::view: dtype: f64 asked for, the tensor holds f32");
   EXPECT_EQ(message_of([&] { (void)t.view<float, 3>(); }),
