@@ -81,6 +81,7 @@ constexpr std::size_t size_of(DType t) noexcept {
   return 0;
 }
 
+// f32, f64, bf16 or f16.
 constexpr bool is_floating(DType t) noexcept {
   return t == DType::f32 || t == DType::f64 || t == DType::bf16 || t == DType::f16;
 }

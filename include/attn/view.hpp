@@ -28,6 +28,7 @@ struct Extents {
   friend constexpr bool operator==(const Extents&, const Extents&) = default;
 };
 
+// Strides, in elements, of a dense array whose last dimension is contiguous.
 template <int R>
 constexpr Extents<R> row_major(const Extents<R>& extents) {
   Extents<R> strides;

@@ -15,6 +15,7 @@ namespace attn::io {
 
 inline namespace ATTN_ABI {
 
+// What a file's header says of one tensor: the shape is in elements, outermost dimension first.
 struct TensorInfo {
   DType dtype = DType::none;
   std::vector<std::ptrdiff_t> shape = {};
