@@ -4,6 +4,7 @@
 #include <attn/align.hpp>
 #include <attn/any_view.hpp>
 #include <attn/mask.hpp>
+#include <attn/score_stage.hpp>
 #include <attn/version.hpp>
 #include <cstdint>
 #include <optional>
@@ -43,13 +44,6 @@ struct AttentionOptions {
   In<1> alibi = {};                    // (query heads): adds -slope * |p - j| (Press et al. 2022)
   Packing packing = {};                // several sequences in one
   Dropout dropout = {};                // off
-};
-
-// The point at which scores are returned.
-enum class ScoreStage : std::uint8_t {
-  scaled,  // scale * q.k
-  capped,  // after the soft-cap
-  masked,  // after bias, ALiBi and mask: hidden pairs are -inf
 };
 
 }  // namespace ATTN_ABI

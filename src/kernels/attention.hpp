@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <attn/attention_options.hpp>
 #include <attn/dtype.hpp>
+#include <attn/score_stage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
