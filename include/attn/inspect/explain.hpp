@@ -26,8 +26,8 @@ struct Step {
 };
 
 struct Explanation {
-  std::vector<Step> steps = {};
-  std::vector<std::string> tokens = {};
+  std::vector<Step> steps = {};          // in the order they are taken
+  std::vector<std::string> tokens = {};  // those of the example, as is the note
   std::string note = {};
 };
 
