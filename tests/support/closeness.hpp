@@ -72,7 +72,7 @@ std::string compare_out(const GuardedArray<R>& found, DType dtype, const std::ve
     if (std::isnan(distance)) return "out: NaN";
     error = std::max(error, distance);
   }
-  const double allowed = tolerance.out * largest(expected);
+  const double allowed = std::max(tolerance.out, rounding_of(dtype)) * largest(expected);
   return error <= allowed ? "" : detail::too_far("out: error", error, allowed, tolerance);
 }
 

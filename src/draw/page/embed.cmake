@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DOUTPUT=page_assets.cpp -DSOURCES="a.html;..." -P embed.cmake: writes the files as string constants. The bytes
+# are spelled out as escapes, so that nothing in the files can end a literal.
+set(kPageHtml "")
+set(kPageStyle "")
+set(kPageScript "")
+foreach(source IN LISTS SOURCES)
+  file(READ "${source}" hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
+  if(source MATCHES "\\.html$")
+    string(APPEND kPageHtml "${bytes}")
+  elseif(source MATCHES "\\.css$")
+    string(APPEND kPageStyle "${bytes}")
+  else()
+    string(APPEND kPageScript "${bytes}\n")
+  endif()
+endforeach()
+set(text "// Written by embed.cmake.\n#include \"draw/page_assets.hpp\"\n\nnamespace attn::draw {\n")
+foreach(name kPageHtml kPageStyle kPageScript)
+  string(APPEND text "static constexpr char ${name}Bytes[] = {${${name}}};\n")
+  string(APPEND text "const std::string_view ${name}(${name}Bytes, sizeof ${name}Bytes);\n")
+endforeach()
+file(WRITE "${OUTPUT}" "${text}}  // namespace attn::draw\n")

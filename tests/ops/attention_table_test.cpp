@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <attn/attention.hpp>
+#include <iostream>
+
+#include "gtest/gtest.h"
+#include "support/attention_cases.hpp"
+#include "support/attention_data.hpp"
+#include "support/closeness.hpp"
+
+namespace attn::test {
+namespace {
+
+TEST(AttentionTable, HoldsEveryPairOfLevels) {
+  const std::vector<int> levels = attention_factor_levels();
+  const std::vector<LevelRow> rows = pairwise_rows(levels, attention_row_allowed);
+  EXPECT_GE(attention_cases().size(), 300u);
+  EXPECT_EQ(rows.size(), attention_cases().size());
+
+  // Counted anew, without the generator's own book-keeping: each pair occurs or is against the rule.
+  const int factors = static_cast<int>(levels.size());
+  int pairs = 0;
+  for (int a = 0; a < factors; ++a) {
+    for (int b = a + 1; b < factors; ++b) {
+      const auto at_a = static_cast<std::size_t>(a), at_b = static_cast<std::size_t>(b);
+      std::vector<bool> seen(static_cast<std::size_t>(levels[at_a] * levels[at_b]));
+      for (const LevelRow& row : rows) seen[static_cast<std::size_t>(row[at_a] * levels[at_b] + row[at_b])] = true;
+      for (std::size_t pair = 0; pair < seen.size(); ++pair, ++pairs) {
+        EXPECT_TRUE(seen[pair]) << "factors " << a << " and " << b << ", pair " << pair;
+      }
+    }
+  }
+  for (const LevelRow& row : rows) EXPECT_TRUE(attention_row_allowed(row));
+  std::cout << attention_cases().size() << " cases hold all " << pairs << " pairs of levels of " << factors
+            << " factors\n";
+}
+
+std::string complaint(const AttentionCase& c, const AttentionData& data,
+                      const kernels::reference::AttentionResult& expected) {
+  const Tolerance tolerance = c.tolerance();
+  const std::vector<double>& scores = data.stage == ScoreStage::scaled   ? expected.scaled
+                                      : data.stage == ScoreStage::capped ? expected.capped
+                                                                         : expected.masked;
+  const double logits = std::max({1.0, largest(expected.masked), largest(expected.lse)});
+  std::string wrong;
+  if (data.out.wanted()) wrong += compare_out(data.out, c.out, expected.out, tolerance);
+  if (data.lse.wanted()) wrong += compare_map("lse", data.lse, DType::f32, expected.lse, tolerance, logits);
+  if (data.weights.wanted()) {
+    wrong += compare_map("weights", data.weights, c.map_dtype, expected.weights, tolerance, 1);
+  }
+  if (data.scores.wanted()) {
+    wrong += compare_map("scores", data.scores, c.map_dtype, scores, tolerance, std::max(1.0, largest(scores)));
+  }
+  if (!data.guards_hold()) wrong += "wrote outside of its outputs";
+  return wrong;
+}
+
+// Every case, on every instruction set, against the f64 reference.
+TEST(AttentionTable, EveryCaseMatchesTheReferenceOnEveryIsa) {
+  const std::vector<std::string> isas = available_isas();
+  std::vector<std::unique_ptr<Context>> contexts;
+  for (const std::string& isa : isas) {
+    contexts.push_back(std::make_unique<Context>(ContextOptions{.threads = 2, .isa = isa}));
+  }
+  for (const AttentionCase& c : attention_cases()) {
+    AttentionData data(c);
+    const auto expected = reference_attention(data.q.in(), data.k.in(), data.v.in(), data.spec);
+    const AttentionOptions options = build(data.spec);
+    for (const auto& context : contexts) {
+      data.poison_outputs();
+      ASSERT_NO_THROW(attention(data.q.in(), {data.k.in(), data.v.in()}, data.outputs(), options, *context))
+          << c.name();
+      EXPECT_EQ(complaint(c, data, expected), "") << context->isa() << ": " << c.name();
+    }
+  }
+  std::cout << attention_cases().size() << " cases on " << isas.size() << " instruction sets\n";
+}
+
+}  // namespace
+}  // namespace attn::test
