@@ -41,7 +41,7 @@ AddedTokenFinder::AddedTokenFinder(const std::vector<AddedToken>& tokens, bool n
     if (token.normalized != normalized) continue;
     bool replaced = false;
     Characters content = to_characters(token.content, replaced);
-    if (normalized) normalizer.apply(content, 0);
+    if (normalized) normalizer.apply(content);
     if (content.empty()) continue;
     Pattern pattern{{}, &token};
     for (const Character& c : content) pattern.content.push_back(c.code);

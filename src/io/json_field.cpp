@@ -4,6 +4,7 @@
 #include <attn/error.hpp>
 
 #include "base/concat.hpp"
+#include "io/json.hpp"
 
 namespace attn::io {
 namespace {
@@ -39,7 +40,7 @@ std::optional<JsonField> JsonField::find(std::string_view key) const {
 JsonField JsonField::at(std::string_view key, std::string_view expected) const {
   if (auto field = find(key)) return *std::move(field);
   const std::string path = path_.empty() ? std::string(key) : base::concat(path_, '.', key);
-  throw Error(file_, base::concat('"', path, '"'), base::concat("missing, expected ", expected));
+  throw Error(file_, quote(path), base::concat("missing, expected ", expected));
 }
 
 JsonField JsonField::element(std::size_t index) const {
@@ -64,7 +65,8 @@ double JsonField::number() const {
 std::int64_t JsonField::integer(std::int64_t minimum, std::int64_t maximum) const {
   if (!value_->is_number_integer()) fail_type("an integer");
   const bool huge = value_->is_number_unsigned() && value_->get<std::uint64_t>() > std::uint64_t{INT64_MAX};
-  if (huge || value_->get<std::int64_t>() > maximum) fail(base::concat(value_->dump(), ", expected at most ", maximum));
+  if (huge || value_->get<std::int64_t>() > maximum)
+    fail(base::concat(text_of(*value_), ", expected at most ", maximum));
   const auto integer = value_->get<std::int64_t>();
   if (integer < minimum) fail(base::concat(integer, ", expected at least ", minimum));
   return integer;
@@ -81,7 +83,7 @@ const Json& JsonField::object() const {
 }
 
 void JsonField::fail(std::string_view what) const {
-  throw Error(file_, path_.empty() ? std::string() : base::concat('"', path_, '"'), what);
+  throw Error(file_, path_.empty() ? std::string() : quote(path_), what);
 }
 
 void JsonField::fail_type(std::string_view expected) const {

@@ -62,32 +62,30 @@ void recompose(std::vector<Item>& items) {
 
 // Gives every item its place: the k-th replaced character has that of the k-th source, an added one that of the source
 // before it. After marks have been sorted this is not always the mark that it came from, but it is what `tokenizers`
-// does.
-Characters placed(const std::vector<Item>& items, const Characters& source, std::uint32_t origin) {
+// does. The sum of 1 - change is the number of sources, and no item is added before one is replaced (a decomposition
+// begins with its lowest class), so that every place exists.
+Characters placed(const std::vector<Item>& items, const Characters& source) {
   Characters result;
   result.reserve(items.size());
   std::size_t used = 0;
   for (const Item& item : items) {
-    Character place{item.code, origin, origin};
-    if (item.change > 0 ? used > 0 : used < source.size()) {
-      const Character& from = source[item.change > 0 ? used - 1 : used];
-      place.begin = from.begin, place.end = from.end;
-    }
-    if (item.change <= 0) used += static_cast<std::size_t>(1 - item.change);
-    result.push_back(place);
+    const bool added = item.change > 0;
+    const Character& from = source[added ? used - 1 : used];
+    result.push_back({item.code, from.begin, from.end});
+    if (!added) used += static_cast<std::size_t>(1 - item.change);
   }
   return result;
 }
 
 }  // namespace
 
-void to_normal_form(Characters& text, std::uint32_t origin, NormalForm form) {
+void to_normal_form(Characters& text, NormalForm form) {
   constexpr char32_t kFirstDecomposable = 0xA0;
   if (std::all_of(text.begin(), text.end(), [](const Character& c) { return c.code < kFirstDecomposable; })) return;
   const bool canonical = form == NormalForm::nfd || form == NormalForm::nfc;
   std::vector<Item> items = decomposed(text, canonical ? Decomposition::canonical : Decomposition::compatible);
   if (form == NormalForm::nfc || form == NormalForm::nfkc) recompose(items);
-  text = placed(items, text, origin);
+  text = placed(items, text);
 }
 
 }  // namespace attn::io

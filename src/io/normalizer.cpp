@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/concat.hpp"
+#include "io/json.hpp"
 #include "io/normal_form.hpp"
 #include "io/unicode.hpp"
 
@@ -17,19 +18,17 @@ void clean(Characters& text) {
     if (is_whitespace(c.code)) c.code = ' ';
 }
 
-// Sets every ideograph between spaces. An added space stands where the character before it stands.
-void space_chinese(Characters& text, std::uint32_t origin) {
+// Sets every ideograph between spaces.
+void space_chinese(Characters& text) {
   const auto chinese = std::count_if(text.begin(), text.end(), [](const Character& c) { return is_chinese(c.code); });
   if (chinese == 0) return;
   Characters spaced;
   spaced.reserve(text.size() + 2 * static_cast<std::size_t>(chinese));
-  Character before{' ', origin, origin};
   for (const Character& c : text) {
     const bool apart = is_chinese(c.code);
-    if (apart) spaced.push_back({' ', before.begin, before.end});
+    if (apart) spaced.push_back({' ', c.begin, c.end});
     spaced.push_back(c);
     if (apart) spaced.push_back({' ', c.begin, c.end});
-    before = c;
   }
   text = std::move(spaced);
 }
@@ -68,8 +67,8 @@ void Normalizer::add(const JsonField& field) {
       {"NFC", Step::nfc},         {"NFKC", Step::nfkc}};
   for (const auto& [name, step] : kSimple)
     if (type == name) return steps_.push_back(step);
-  field.fail(base::concat("type \"", type,
-                          "\", expected BertNormalizer, Sequence, Lowercase, StripAccents, NFC, NFD, NFKC or NFKD"));
+  field.fail(base::concat("type ", quote(type),
+                          ", expected BertNormalizer, Sequence, Lowercase, StripAccents, NFC, NFD, NFKC or NFKD"));
 }
 
 void Normalizer::add_bert(const JsonField& field) {
@@ -88,14 +87,14 @@ void Normalizer::add_bert(const JsonField& field) {
   if (lowercase) steps_.push_back(Step::lower);
 }
 
-void Normalizer::apply(Characters& text, std::uint32_t origin) const {
+void Normalizer::apply(Characters& text) const {
   for (const Step step : steps_) {
     switch (step) {
       case Step::clean:
         clean(text);
         break;
       case Step::space_chinese:
-        space_chinese(text, origin);
+        space_chinese(text);
         break;
       case Step::strip_nonspacing:
         std::erase_if(text, [](const Character& c) { return is_nonspacing_mark(c.code); });
@@ -107,16 +106,16 @@ void Normalizer::apply(Characters& text, std::uint32_t origin) const {
         lower(text);
         break;
       case Step::nfd:
-        to_normal_form(text, origin, NormalForm::nfd);
+        to_normal_form(text, NormalForm::nfd);
         break;
       case Step::nfkd:
-        to_normal_form(text, origin, NormalForm::nfkd);
+        to_normal_form(text, NormalForm::nfkd);
         break;
       case Step::nfc:
-        to_normal_form(text, origin, NormalForm::nfc);
+        to_normal_form(text, NormalForm::nfc);
         break;
       case Step::nfkc:
-        to_normal_form(text, origin, NormalForm::nfkc);
+        to_normal_form(text, NormalForm::nfkc);
         break;
     }
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "io/characters.hpp"
@@ -18,8 +17,7 @@ class Normalizer {
   // From "normalizer" of tokenizer.json. Throws attn::Error on a type that is not known.
   explicit Normalizer(const JsonField& field);
 
-  // `origin` is where the text begins in the original: the place of what is added before the first character.
-  void apply(Characters& text, std::uint32_t origin) const;
+  void apply(Characters& text) const;
 
  private:
   enum class Step { clean, space_chinese, strip_nonspacing, strip_combining, lower, nfd, nfkd, nfc, nfkc };

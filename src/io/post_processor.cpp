@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/concat.hpp"
+#include "io/json.hpp"
 
 namespace attn::io {
 namespace {
@@ -25,7 +26,7 @@ void read_piece(const JsonField& field, const JsonField& special, std::vector<Pa
   if (const auto sequence = field.find("Sequence")) {
     const JsonField id = sequence->at("id", "\"A\" or \"B\"");
     if (id.string() != "A" && id.string() != "B")
-      id.fail(base::concat('"', id.string(), "\", expected \"A\" or \"B\""));
+      id.fail(base::concat(quote(id.string()), ", expected \"A\" or \"B\""));
     const Source source = id.string() == "A" ? Source::text : Source::pair;
     parts.push_back({.source = source, .type_id = small(sequence->at("type_id", "an integer"))});
     return;
@@ -55,7 +56,7 @@ PostProcessor::PostProcessor(const JsonField& field) {
   else if (type == "TemplateProcessing")
     read_template(field);
   else
-    field.fail(base::concat("type \"", type, "\", expected TemplateProcessing or BertProcessing"));
+    field.fail(base::concat("type ", quote(type), ", expected TemplateProcessing or BertProcessing"));
 }
 
 void PostProcessor::read_bert(const JsonField& field) {

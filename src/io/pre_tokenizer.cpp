@@ -2,6 +2,7 @@
 #include "io/pre_tokenizer.hpp"
 
 #include "base/concat.hpp"
+#include "io/json.hpp"
 #include "io/unicode.hpp"
 
 namespace attn::io {
@@ -48,7 +49,7 @@ PreTokenizer::PreTokenizer(const JsonField& field) {
   else if (type == "WhitespaceSplit")
     kind_ = Kind::whitespace_split;
   else
-    field.fail(base::concat("type \"", type, "\", expected BertPreTokenizer, Whitespace or WhitespaceSplit"));
+    field.fail(base::concat("type ", quote(type), ", expected BertPreTokenizer, Whitespace or WhitespaceSplit"));
 }
 
 void PreTokenizer::split(const Characters& text, std::size_t begin, std::size_t end, std::vector<Word>& words) const {

@@ -56,7 +56,7 @@ std::vector<Token> Tokenizer::Parts::tokenize(std::string_view text, bool& repla
     }
     part.assign(raw.begin() + static_cast<std::ptrdiff_t>(piece.begin),
                 raw.begin() + static_cast<std::ptrdiff_t>(piece.end));
-    normalizer.apply(part, part.front().begin);
+    normalizer.apply(part);
     for (const auto& inner : normalized_finder.split(part)) {
       if (inner.token != nullptr) {
         tokens.push_back(whole(*inner.token, part, inner));

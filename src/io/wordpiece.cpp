@@ -5,6 +5,7 @@
 #include <attn/error.hpp>
 
 #include "base/concat.hpp"
+#include "io/json.hpp"
 
 namespace attn::io {
 namespace {
@@ -26,15 +27,17 @@ WordPiece::WordPiece(const JsonField& field) {
   const std::string type = model_type(field);
   if (type != "WordPiece") {
     // One plain sentence: this is what a person meets who tries a model of another family.
-    throw Error(field.file(), {}, base::concat("model type \"", type, "\", expected \"WordPiece\""));
+    throw Error(field.file(), {}, base::concat("model type ", quote(type), ", expected \"WordPiece\""));
   }
   if (const auto prefix = field.find("continuing_subword_prefix")) prefix_ = prefix->string();
   if (const auto most = field.find("max_input_chars_per_word"))
     max_characters_ = static_cast<std::size_t>(most->integer(0));
   read_vocabulary(field.at("vocab", "an object"));
-  const auto unknown = field.find("unk_token");
-  const auto entry = first_.find(unknown ? std::string_view(unknown->string()) : std::string_view("[UNK]"));
-  if (entry == first_.end()) (unknown ? *unknown : field).fail("the unknown token is not in the vocabulary");
+  const auto given = field.find("unk_token");
+  const std::string name = given ? given->string() : "[UNK]";
+  const auto entry = first_.find(name);
+  if (entry == first_.end())
+    (given ? *given : field).fail(base::concat("the unknown token ", quote(name), " is not in the vocabulary"));
   unknown_ = entry->second;
 }
 
@@ -45,13 +48,13 @@ void WordPiece::read_vocabulary(const JsonField& field) {
   for (const auto& [name, value] : vocabulary.items()) {
     if (!value.is_number_integer() || value < 0 || value > INT32_MAX)
       field.fail(
-          base::concat('"', name, "\" has the id ", value.dump(), ", expected an integer from 0 to ", INT32_MAX));
+          base::concat(quote(name), " has the id ", text_of(value), ", expected an integer from 0 to ", INT32_MAX));
     const std::string& kept = names_.emplace_back(name);
     const Entry entry{value.get<std::int32_t>(), kept};
     first_.emplace(kept, entry);
     if (kept.starts_with(prefix_)) next_.emplace(std::string_view(kept).substr(prefix_.size()), entry);
     const auto [other, added] = by_id_.emplace(entry.id, kept);
-    if (!added) field.fail(base::concat('"', other->second, "\" and \"", name, "\" both have the id ", entry.id));
+    if (!added) field.fail(base::concat(quote(other->second), " and ", quote(name), " both have the id ", entry.id));
     longest_ = std::max(longest_, kept.size());
   }
 }
