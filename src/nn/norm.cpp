@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <attn/nn/norm.hpp>
+
+#include "base/concat.hpp"
+#include "nn/rows.hpp"
+
+namespace attn::nn {
+namespace {
+
+void check_shape(std::string_view where, const NormShape& shape) {
+  if (shape.features < 0) throw Error(where, "features", base::concat(shape.features, ", expected 0 or more"));
+  if (!(shape.eps >= 0)) throw Error(where, "eps", base::concat(shape.eps, ", expected 0 or more"));
+}
+
+void check_input(std::string_view where, const NormShape& shape, const Input& x) {
+  check_numbers(where, "x", x);
+  if (x.extent(-1) != shape.features) {
+    throw Error(where, "x",
+                base::concat("shape ", base::shape_text(x.shape()), ", expected (..., ", shape.features, ")"));
+  }
+}
+
+DType result_dtype(const Input& x) { return x.dtype() == DType::f64 ? DType::f64 : DType::f32; }
+
+}  // namespace
+
+LayerNorm::LayerNorm(const NormShape& shape) : shape_(shape) { check_shape("LayerNorm", shape); }
+
+void LayerNorm::load(const StateDict& state, const std::string& prefix, Context& context) {
+  load_state(*this, state, prefix, context);
+}
+
+void LayerNorm::read(StateReader& reader) {
+  weight_ = reader.take("weight", {shape_.features});
+  if (shape_.bias) bias_ = reader.take("bias", {shape_.features});
+}
+
+Tensor LayerNorm::operator()(Input x, Context& context) const {
+  if (!weight_.has_value()) throw Error("LayerNorm", "weight", "not loaded");
+  check_input("LayerNorm", shape_, x);
+  Tensor copy, y = empty_like_rows(x, shape_.features, result_dtype(x), context);
+  layer_norm(as_rows(x, context, copy), rows_of(y), {.weight = weight_, .bias = bias_, .eps = shape_.eps}, context);
+  return y;
+}
+
+RMSNorm::RMSNorm(const NormShape& shape) : shape_(shape) { check_shape("RMSNorm", shape); }
+
+void RMSNorm::load(const StateDict& state, const std::string& prefix, Context& context) {
+  load_state(*this, state, prefix, context);
+}
+
+void RMSNorm::read(StateReader& reader) { weight_ = reader.take("weight", {shape_.features}); }
+
+Tensor RMSNorm::operator()(Input x, Context& context) const {
+  if (!weight_.has_value()) throw Error("RMSNorm", "weight", "not loaded");
+  check_input("RMSNorm", shape_, x);
+  Tensor copy, y = empty_like_rows(x, shape_.features, result_dtype(x), context);
+  rms_norm(as_rows(x, context, copy), rows_of(y), {.weight = weight_, .eps = shape_.eps}, context);
+  return y;
+}
+
+}  // namespace attn::nn
