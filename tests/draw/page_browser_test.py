@@ -8,18 +8,18 @@ Without Chromium or Selenium it says SKIPPED and exits with 77; with CI=true tha
 """
 
 import base64
-import io
+import functools
 import math
 import os
 import pathlib
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
-import zlib
+
+from png_pixels import Pixels
 
 SKIPPED = 77
 FIXTURE = None
@@ -37,73 +37,30 @@ def missing():
     return None
 
 
+@functools.lru_cache(maxsize=None)
+def weights_of(panel, i, columns):
+    """Row i of a panel, by the formula of page_fixture.cpp."""
+    raw = [math.exp(3 * math.cos(0.7 * (i + 1) * (panel + 1) + 1.3 * j)) for j in range(columns)]
+    total = sum(raw)
+    return [x / total for x in raw]
+
+
 def weight(panel, i, j, columns):
-    """Weight (i, j) of a panel, by the formula of page_fixture.cpp."""
-    raw = [math.exp(3 * math.cos(0.7 * (i + 1) * (panel + 1) + 1.3 * c)) for c in range(columns)]
-    return raw[j] / sum(raw)
+    return weights_of(panel, i, columns)[j]
 
 
-class Pixels:
-    """The RGB pixels of a PNG with 8 bits a channel, as Chromium writes screenshots."""
-
-    def __init__(self, png):
-        stream = io.BytesIO(png)
-        stream.read(8)
-        data = b""
-        while True:
-            length, kind = struct.unpack(">I4s", stream.read(8))
-            chunk = stream.read(length)
-            stream.read(4)
-            if kind == b"IHDR":
-                self.width, self.height, depth, colour = struct.unpack(">IIBB", chunk[:10])
-                assert depth == 8 and colour in (2, 6)
-                self.channels = 3 if colour == 2 else 4
-            elif kind == b"IDAT":
-                data += chunk
-            elif kind == b"IEND":
-                break
-        self.rows = self._unfilter(zlib.decompress(data))
-
-    def _unfilter(self, raw):
-        stride, step = self.width * self.channels, self.channels
-        rows, above = [], bytearray(stride)
-        for y in range(self.height):
-            kind = raw[y * (stride + 1)]
-            row = bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-            for x in range(stride):
-                left = row[x - step] if x >= step else 0
-                corner = above[x - step] if x >= step else 0
-                row[x] = row[x] + self._predict(kind, left, above[x], corner) & 255
-            rows.append(row)
-            above = row
-        return rows
-
-    @staticmethod
-    def _predict(kind, left, up, corner):
-        if kind < 3:
-            return (0, left, up)[kind]
-        if kind == 3:
-            return (left + up) // 2
-        distances = [(abs(up - corner), 0, left), (abs(left - corner), 1, up), (abs(left + up - 2 * corner), 2, corner)]
-        return min(distances)[2]
-
-    def mean(self, x, y, size):
-        """The mean colour of a square around (x, y)."""
-        total = [0, 0, 0]
-        for row in self.rows[int(y - size / 2):int(y + size / 2)]:
-            for column in range(int(x - size / 2), int(x + size / 2)):
-                at = column * self.channels
-                for channel in range(3):
-                    total[channel] += row[at + channel]
-        return [t / int(size) ** 2 for t in total]
+def highest_weight(panels, rows, columns):
+    return max(max(weights_of(p, i, columns)) for p in range(panels) for i in range(rows))
 
 
 class PageTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
 
-        cls.folder = tempfile.TemporaryDirectory(prefix="attn_page_")
+        # Chromium may still be writing to its profile for a moment after it quits.
+        cls.folder = tempfile.TemporaryDirectory(prefix="attn_page_", ignore_cleanup_errors=True)
         subprocess.run([FIXTURE, cls.folder.name], check=True)
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
@@ -111,8 +68,7 @@ class PageTest(unittest.TestCase):
                          f"--user-data-dir={cls.folder.name}/profile"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        service = webdriver.ChromeService(shutil.which("chromedriver")) if hasattr(webdriver, "ChromeService") else None
-        cls.browser = webdriver.Chrome(options=options, service=service)
+        cls.browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
     @classmethod
     def tearDownClass(cls):
@@ -190,9 +146,8 @@ class PageTest(unittest.TestCase):
         self.assertEqual(len(self.all(".panel")), 12)
         self.assertEqual(self.title(), "layer 0 · head 0")
         ticks = [float(tick) for tick in self.texts("#bar-ticks span")]
-        highest = max(weight(p, i, j, 6) for p in range(12) for i in range(6) for j in range(6))
         self.assertEqual(ticks[0], 0)
-        self.assertAlmostEqual(ticks[-1], highest, places=3)
+        self.assertAlmostEqual(ticks[-1], highest_weight(12, 6, 6), places=3)
         self.assertEqual(self.texts("#map-rows .label"), ["[CLS]", "i", "saw", "a", "saw", "[SEP]"])
         self.assertTrue(all(panel.get_attribute("aria-label") for panel in self.all(".panel")))
 
@@ -290,6 +245,25 @@ class PageTest(unittest.TestCase):
         direction = self.js("return getComputedStyle(document.querySelector('#rows-strip .chip:nth-child(9) .text')).direction")
         self.assertEqual(direction, "rtl")
 
+    def test_what_is_no_number_is_named(self):
+        self.open("odd")
+        self.assertEqual(self.title(), "group 0 · panel 0")
+        for i, j, expected in ((0, 0, "−∞"), (0, 2, "2.5000"), (1, 0, "NaN"), (1, 1, "−1.5000"), (1, 2, "∞")):
+            x, y, _ = self.cell(i, j)
+            self.pointer("mouseMoved", x, y)
+            self.assertEqual(self.text("#tip-value"), expected)
+        self.hover("#rows-strip .chip:nth-child(2)")
+        self.assertEqual(self.text("#columns-title"), "the row of “b”")
+
+    def test_chinese(self):
+        self.open("chinese")
+        self.assertEqual(self.browser.title, "小明 在 北京 大学 学习 人工智能")
+        self.assertEqual(len(self.all(".panel")), 72)
+        self.assertEqual(self.texts("#map-columns .label")[6], "人工智能")
+        x, y, _ = self.cell(3, 6)
+        self.pointer("mouseMoved", x, y)
+        self.assertEqual([self.text("#tip-row"), self.text("#tip-column")], ["北京", "人工智能"])
+
     def test_colours_of_cells(self):
         for dark, name, root in ((False, "blues", False), (True, "blues", False), (False, "hot", True),
                                  (True, "viridis", False)):
@@ -312,7 +286,7 @@ class PageTest(unittest.TestCase):
             "clip": {"x": left, "y": top, "width": 520, "height": 430, "scale": 1}})
         pixels = Pixels(base64.b64decode(shot["data"]))
         table = self.js("return JSON.parse(document.getElementById('page-data').textContent).colormaps[arguments[0]]", name)
-        highest = max(weight(p, i, j, 64) for p in range(72) for i in range(64) for j in range(64))
+        highest = highest_weight(72, 64, 64)
         for i, j in ((0, 0), (3, 6), (7, 15), (12, 2), (20, 24)):
             t = weight(0, i, j, 64) / highest
             step = round(255 * (math.sqrt(t) if root else t))

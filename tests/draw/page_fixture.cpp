@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
-#include <numbers>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -55,6 +55,15 @@ void write(const std::string& path, const std::string& title, const Labels& rows
   std::ofstream(path, std::ios::binary) << draw::make_page(input, attention_words());
 }
 
+// Values that are no numbers, under the words that a page has by default.
+void write_odd(const std::string& path) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor values = Tensor::of<float>({-kInfinity, 0, 2.5f, kNan, -1.5f, kInfinity}, 2, 3);
+  draw::PageInput input{.title = "Odd", .row_labels = {"a", "b"}, .column_labels = {"x", "y", "z"}};
+  input.groups = {{.name = "0", .items = {{.name = "0", .values = values}}}};
+  std::ofstream(path, std::ios::binary) << draw::make_page(input);
+}
+
 Labels numbered(int n) {
   Labels labels;
   for (int i = 0; i < n; ++i) labels.push_back("tok" + std::to_string(i));
@@ -86,6 +95,7 @@ void write_all(const std::string& folder, bool large) {
                         "{{data}}"};
   write(folder + "/nasty.html", "</title><script>window.hacked=1</script>&", nasty, nasty, 2, 2);
   write(folder + "/cross.html", "Cross", {"the", "cat", "sat"}, {"die", "Katze", "saß", "."}, 1, 2);
+  write_odd(folder + "/odd.html");
   write(folder + "/chinese.html", "小明 在 北京 大学 学习 人工智能",
         {"[CLS]", "小明", "在", "北京", "大学", "学习", "人工智能", "😀", "[SEP]"},
         {"[CLS]", "小明", "在", "北京", "大学", "学习", "人工智能", "😀", "[SEP]"}, 6, 12);

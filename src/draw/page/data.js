@@ -91,7 +91,7 @@ function labelText(text) {
 
 // ---- Colour. One scale for all panels: code -> step of 256 -> colour.
 const darkQuery = window.matchMedia("(prefers-color-scheme: dark)");
-const colour = { map: page.colormap, root: false, table: [], words: new Uint32Array(256), steps: new Uint8Array(65536) };
+const colour = { map: page.colormap, root: false, table: [], pixels: new Uint32Array(256), steps: new Uint8Array(65536) };
 const kNanRgb = page.nan;
 
 function toPosition(value) {
@@ -103,7 +103,16 @@ const fromPosition = (t) => page.scale.low + (colour.root ? t * t : t) * (page.s
 // On a dark page the blues run the other way, so that nought stays close to the page in both.
 const reversed = () => colour.map === "blues" && darkQuery.matches;
 
+// The page's own colours, which the canvases share with the style sheet.
+const theme = { accent: "", second: "", grid: "", font: "" };
+
 function prepareColours() {
+  const style = getComputedStyle(document.body);
+  ["accent", "second", "grid"].forEach((name) => {
+    theme[name] = style.getPropertyValue(`--${name}`);
+  });
+  theme.font = style.fontFamily;
+
   const hex = page.colormaps[colour.map];
   colour.table = [];
   for (let i = 0; i < 256; ++i) {
@@ -111,7 +120,7 @@ function prepareColours() {
     const rgb = [0, 2, 4].map((channel) => parseInt(hex.substr(at + channel, 2), 16));
     colour.table.push(rgb);
   }
-  const bytes = new Uint8Array(colour.words.buffer);
+  const bytes = new Uint8Array(colour.pixels.buffer);
   colour.table.forEach((rgb, i) => bytes.set([rgb[0], rgb[1], rgb[2], 255], 4 * i));
   for (let code = 0; code < 65535; ++code) colour.steps[code] = Math.round(255 * toPosition(valueOf(code)));
 }
@@ -137,7 +146,7 @@ function bitmapOf(panel) {
   const image = context.createImageData(columnCount, rowCount);
   const pixels = new Uint32Array(image.data.buffer);
   const nan = new Uint32Array(Uint8Array.from([...kNanRgb, 255]).buffer)[0];
-  for (let i = 0; i < codes.length; ++i) pixels[i] = codes[i] === 65535 ? nan : colour.words[colour.steps[codes[i]]];
+  for (let i = 0; i < codes.length; ++i) pixels[i] = codes[i] === 65535 ? nan : colour.pixels[colour.steps[codes[i]]];
   context.putImageData(image, 0, 0);
   return bitmap;
 }

@@ -5,6 +5,8 @@
 const lines = {
   box: byId("lines"), canvas: byId("lines-canvas"), left: byId("lines-left"), right: byId("lines-right"), step: 24, head: 24,
 };
+const kFaintest = 0.01; // opacity below which a line cannot be seen, and is not drawn
+const kRowInk = 3; // of all lines of a row; weights that add up to 1 stay below it on a scale from 0 to 1
 const kMaxStep = 44; // pixels from token to token; fewer when there are many
 
 function buildLines() {
@@ -45,31 +47,35 @@ function drawLines() {
   const top = Math.min(lines.box.scrollTop, whole - height);
   const context = sizedContext(lines.canvas, width, height);
   context.translate(0, -top);
-  const style = getComputedStyle(document.documentElement);
   const strokes = { context, codes, width, top, bottom: top + height };
-  const first = style.getPropertyValue("--accent");
+  context.strokeStyle = theme.accent;
   if (row < 0 && column < 0) {
-    for (let i = 0; i < rowCount; ++i) drawRowLines(strokes, i, first);
+    for (let i = 0; i < rowCount; ++i) drawRowLines(strokes, i, kRowInk);
   }
-  if (row >= 0) drawRowLines(strokes, row, first);
-  if (column >= 0) {
-    context.strokeStyle = style.getPropertyValue("--second");
-    for (let i = 0; i < rowCount; ++i) drawLine(strokes, i, column);
-  }
+  if (row >= 0) drawRowLines(strokes, row, Infinity);
+  context.strokeStyle = theme.second;
+  for (let i = 0; column >= 0 && i < rowCount; ++i) drawLine(strokes, i, column, opacityAt(codes, i, column));
   context.globalAlpha = 1;
 }
 
-function drawRowLines(strokes, i, ink) {
-  strokes.context.strokeStyle = ink;
-  for (let j = 0; j < columnCount; ++j) drawLine(strokes, i, j);
+function opacityAt(codes, i, j) {
+  const code = codes[i * columnCount + j];
+  return code === 65535 ? 0 : colour.steps[code] / 255;
 }
 
-function drawLine({ context, codes, width, top, bottom }, i, j) {
-  const code = codes[i * columnCount + j];
-  const opacity = code === 65535 ? 0 : colour.steps[code] / 255;
+// All lines of a row. Where their opacities add up to more than `ink` they are thinned alike, or the lines of hundreds
+// of rows would end in one dark area.
+function drawRowLines(strokes, i, ink) {
+  let sum = 0;
+  for (let j = 0; j < columnCount; ++j) sum += opacityAt(strokes.codes, i, j);
+  const share = Math.min(1, ink / sum);
+  for (let j = 0; j < columnCount; ++j) drawLine(strokes, i, j, share * opacityAt(strokes.codes, i, j));
+}
+
+function drawLine({ context, width, top, bottom }, i, j, opacity) {
   const from = (i + 0.5) * lines.step;
   const to = (j + 0.5) * lines.step;
-  if (opacity < 1 / 255 || Math.max(from, to) < top || Math.min(from, to) > bottom) return;
+  if (opacity < kFaintest || Math.max(from, to) < top || Math.min(from, to) > bottom) return;
   context.globalAlpha = opacity;
   context.lineWidth = 1.5 + 1.5 * opacity;
   context.beginPath();
@@ -81,6 +87,6 @@ function drawLine({ context, codes, width, top, bottom }, i, j) {
 function paintLineTokens(list, codeAt, active) {
   Array.prototype.forEach.call(list.children, (label, i) => {
     paintToken(label, codeAt ? codeAt(i) : -1);
-    label.classList.toggle("active", i === active);
   });
+  markLabels(list, active);
 }

@@ -39,6 +39,7 @@ function pin(focus) {
 }
 
 function refresh() {
+  document.body.classList.toggle("kept", state.pinned !== null);
   drawStrips();
   drawMap();
   drawLines();
@@ -77,7 +78,7 @@ function strongest(texts, cellOf) {
     const [row, column] = cellOf(i);
     return valueOf(codes[row * columnCount + column]);
   };
-  const order = texts.map((text, i) => i).filter((i) => !Number.isNaN(value(i))).sort((a, b) => value(b) - value(a));
+  const order = texts.map((text, i) => i).filter((i) => !Number.isNaN(value(i))).sort((a, b) => (value(a) === value(b) ? 0 : value(b) - value(a)));
   const span = element("span", "", ": ");
   order.slice(0, 4).forEach((i, k) => {
     span.append(document.createTextNode(k ? ", " : ""), element("bdi", "", texts[i]), ` ${numberText(value(i))}`);
@@ -156,7 +157,6 @@ function recolour() {
 
 function resize() {
   map.cell = 0;
-  overview.node.style.gridTemplateColumns = `max-content repeat(${thumbnailSize().across}, ${thumbnailSize().width}px)`;
   layOutMap();
   layOutLines();
   recolour();
@@ -165,6 +165,7 @@ function resize() {
 function start() {
   document.title = page.title || document.title;
   byId("title").textContent = page.title;
+  byId("title").title = page.title; // long ones are cut
   byId("subtitle").textContent = page.subtitle;
   byId("overview-title").textContent = `${words.group} × ${words.item}`;
   byId("keys-hint").textContent = `Keys: ← → ${words.item}, ↑ ↓ ${words.group}, M map, L lines, Esc lets go of what was clicked.`;

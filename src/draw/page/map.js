@@ -69,7 +69,7 @@ function layOutMap() {
 
 function widest(texts) {
   const context = map.canvas.getContext("2d");
-  context.font = `12.5px ${getComputedStyle(document.body).fontFamily}`;
+  context.font = `12.5px ${theme.font}`;
   return texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 24);
 }
 
@@ -97,14 +97,14 @@ function drawMap() {
   context.translate(-x, -y);
   context.drawImage(map.bitmap, 0, 0, map.cell * columnCount, map.cell * rowCount);
   if (map.cell >= 9) drawGrid(context, x, y, width, height);
-  if (map.cell >= 40) drawNumbers(context, x, y, width, height);
+  if (map.cell >= 32) drawNumbers(context, x, y, width, height);
   drawCross(context);
   markLabels(map.rows, state.focus.row);
   markLabels(map.columns, state.focus.column);
 }
 
 function drawGrid(context, x, y, width, height) {
-  context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--grid");
+  context.strokeStyle = theme.grid;
   context.lineWidth = 1;
   context.beginPath();
   for (let j = Math.ceil(x / map.cell); j * map.cell <= x + width; ++j) {
@@ -123,7 +123,7 @@ function drawNumbers(context, x, y, width, height) {
   const codes = codesOf(state.panel);
   const size = map.cell;
   const digits = Math.min(decimals, size < 52 ? 2 : size < 72 ? 3 : 4);
-  context.font = `${size < 72 ? 12 : 13}px ${getComputedStyle(document.body).fontFamily}`;
+  context.font = `${size < 40 ? 11 : size < 72 ? 12 : 13}px ${theme.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (let i = Math.floor(y / size); i < rowCount && i * size < y + height; ++i) {
@@ -139,7 +139,7 @@ function drawNumbers(context, x, y, width, height) {
 function drawCross(context) {
   const { row, column, cell } = state.focus;
   const size = map.cell;
-  context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--second");
+  context.strokeStyle = theme.second;
   context.lineWidth = 1.5;
   if (row >= 0) context.strokeRect(0.75, row * size, columnCount * size - 1.5, size);
   if (column >= 0) context.strokeRect(column * size, 0.75, size, rowCount * size - 1.5);
@@ -148,7 +148,8 @@ function drawCross(context) {
 }
 
 function markLabels(list, active) {
-  Array.prototype.forEach.call(list.children, (label, i) => label.classList.toggle("active", i === active));
+  Array.prototype.forEach.call(list.querySelectorAll(".active"), (label) => label.classList.remove("active"));
+  if (active >= 0) list.children[active].classList.add("active");
 }
 
 function cellAt(event) {

@@ -3,17 +3,16 @@
 
 const overview = { node: byId("overview"), buttons: [], job: 0 };
 
+// The grid shares out the width; a picture has its panel's proportions, within limits.
 function thumbnailSize() {
-  const across = Math.max(...page.groups.map((group) => group.items.length));
-  const room = overview.node.clientWidth - 64;
-  const width = Math.max(30, Math.min(150, Math.floor(room / across) - 4));
+  const width = Math.floor(overview.buttons[0].getBoundingClientRect().width);
   const height = Math.round(Math.max(width / 3, Math.min(width * 2, (width * rowCount) / columnCount)));
-  return { across, width, height };
+  return { width, height };
 }
 
 function buildOverview() {
-  const { across, width } = thumbnailSize();
-  overview.node.style.gridTemplateColumns = `max-content repeat(${across}, ${width}px)`;
+  const across = Math.max(...page.groups.map((group) => group.items.length));
+  overview.node.style.gridTemplateColumns = `max-content repeat(${across}, minmax(30px, 150px))`;
   overview.node.replaceChildren(element("span", "name"));
   const names = page.groups[0].items;
   const sameNames = page.groups.every((group) => group.items.length === across && group.items.every((n, i) => n === names[i]));
@@ -38,7 +37,7 @@ function panelButton(panel) {
   button.title = panelTitle(panel);
   button.setAttribute("aria-label", panelTitle(panel));
   button.tabIndex = -1;
-  const canvas = element("canvas", "cells");
+  const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
   button.append(canvas);
   button.addEventListener("click", () => select(panel));

@@ -83,15 +83,15 @@ function drawStrips() {
 function paintStrip(strip, codeAt, active) {
   strip.chips.forEach((chip, i) => {
     paintToken(chip, codeAt ? codeAt(i) : -1);
-    chip.classList.toggle("active", i === active);
-    chip.setAttribute("aria-selected", String(i === active));
+    if (chip.classList.toggle("active", i === active)) chip.setAttribute("aria-selected", "true");
+    else chip.removeAttribute("aria-selected");
   });
 }
 
-// Colours a token and writes its number; a code below 0 clears it.
+// Colours a token and writes its number, which is its last node; a code below 0 clears it.
 function paintToken(node, code) {
   const rgb = code < 0 ? null : rgbOf(code);
   node.style.backgroundColor = rgb ? cssColour(rgb) : "";
   node.style.color = rgb ? inkOn(rgb) : "";
-  node.querySelector(".number").textContent = rgb ? numberText(valueOf(code), Math.min(3, decimals)) : "";
+  node.lastChild.textContent = rgb ? numberText(valueOf(code), Math.min(3, decimals)) : "";
 }
