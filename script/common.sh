@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Two checkouts share what the compiler cache holds, although they stand in different folders.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_COMPILERCHECK=content
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 # Compilers and test programs at once: the machine's processors, or fewer if ATTN_JOBS says so.
 jobs=${ATTN_JOBS:-$(nproc)}
 me=script/$(basename "$0")
