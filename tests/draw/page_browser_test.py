@@ -297,6 +297,25 @@ class PageTest(unittest.TestCase):
             for a, b in zip(found, expected, strict=True):
                 self.assertAlmostEqual(a, b, delta=4, msg=f"cell ({i}, {j}): found {found}, expected {expected}")
 
+    def test_keys_walk_along_a_strip(self):
+        self.open("saw")
+        self.js("document.getElementById('columns-strip').focus()")
+        for _ in range(3):
+            self.press("\ue014")
+        self.assertEqual(self.text("#columns-title"), "where “saw” looks")
+        self.assertEqual(self.js("return document.activeElement.getAttribute('aria-activedescendant')"), "columns-chip-2")
+        self.assertEqual(self.title(), "layer 0 · head 0")
+
+    def test_large_page_opens(self):
+        self.assertGreater(pathlib.Path(self.folder.name, "large.html").stat().st_size, 25_000_000)
+        self.open("large")
+        self.assertEqual(len(self.all(".panel")), 144)
+        self.click(".panel[title='layer 11 · head 11']")
+        x, y, _ = self.cell(60, 40)
+        self.pointer("mouseMoved", x, y)
+        self.assertEqual([self.text("#tip-row"), self.text("#tip-column")], ["tok60", "tok40"])
+        self.assertAlmostEqual(float(self.text("#tip-value")), weight(143, 60, 40, 256), delta=5.8e-5)
+
     def test_small_screen_has_no_sideways_scroll(self):
         self.open("long", width=390, height=800)
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 390)

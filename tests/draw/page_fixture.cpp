@@ -70,12 +70,8 @@ Labels numbered(int n) {
   return labels;
 }
 
-void write_all(const std::string& folder, bool large) {
+void write_all(const std::string& folder) {
   using namespace std::string_literals;
-  if (large) {
-    write(folder + "/large.html", "12 x 12 x 256", numbered(256), numbered(256), 12, 12);
-    return;
-  }
   const Labels saw = {"[CLS]", "i", "saw", "a", "saw", "[SEP]"};
   write(folder + "/saw.html", "I saw a saw", saw, saw, 3, 4);
   const Labels nasty = {"</script><script>window.hacked=1</script>",
@@ -100,6 +96,7 @@ void write_all(const std::string& folder, bool large) {
         {"[CLS]", "小明", "在", "北京", "大学", "学习", "人工智能", "😀", "[SEP]"},
         {"[CLS]", "小明", "在", "北京", "大学", "学习", "人工智能", "😀", "[SEP]"}, 6, 12);
   write(folder + "/long.html", "64 tokens", numbered(64), numbered(64), 6, 12);
+  write(folder + "/large.html", "9.4 million values", numbered(256), numbered(256), 12, 12);
 }
 
 }  // namespace
@@ -108,7 +105,7 @@ void write_all(const std::string& folder, bool large) {
 int main(int count, char** arguments) {
   if (count < 2) return 2;
   try {
-    attn::write_all(arguments[1], count > 2);
+    attn::write_all(arguments[1]);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;
