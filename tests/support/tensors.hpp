@@ -27,6 +27,27 @@ Tensor normal_tensor(DType dtype, std::uint64_t seed, I... extents) {
   std::copy(numbers.begin(), numbers.end(), t.values<double>().begin());
   return t.to(dtype);
 }
+// The next numbers of a stream, so that several tensors come from one seed.
+template <std::integral... I>
+Tensor normal_tensor(Random& random, DType dtype, I... extents) {
+  Tensor t = Tensor::empty(DType::f64, extents...);
+  for (double& x : t.values<double>()) x = random.normal();
+  return t.to(dtype);
+}
+
+// A tensor of NaN bits, so that an element which nobody writes is seen.
+template <std::integral... I>
+Tensor poisoned_tensor(DType dtype, I... extents) {
+  Tensor t = Tensor::empty(dtype, extents...);
+  std::memset(t.data(), 0xFF, static_cast<std::size_t>(t.size()) * size_of(dtype));
+  return t;
+}
+
+// A row-major copy of a view.
+template <int R>
+Tensor copy_of(In<R> v) {
+  return Tensor::adopt(v.dtype(), const_cast<void*>(v.data()), v.extents().n, v.strides().n, nullptr).clone();
+}
 
 // The elements in row-major order.
 inline std::vector<double> values_of(const Tensor& t) {
