@@ -108,12 +108,14 @@ TEST_F(NonFinite, ReachesWhoSeesItAndNobodyElse) {
         // A NaN in a key spoils its score, and so the whole row.
         Operands dirty(dtype);
         set(dirty.k, 1, kPoisoned, 7, kNaN);
-        check(expected, dirty.out(masking.options, context), masking, [](int) { return true; }, where + ", k NaN");
+        check(
+            expected, dirty.out(masking.options, context), masking, [](int) { return true; }, where + ", k NaN");
         // In a value it spoils its own element.
         for (const double x : {kNaN, kInfinity, -kInfinity}) {
           Operands spoilt(dtype);
           set(spoilt.v, 1, kPoisoned, 7, x);
-          check(expected, spoilt.out(masking.options, context), masking, [](int d) { return d == 7; }, where + ", v");
+          check(
+              expected, spoilt.out(masking.options, context), masking, [](int d) { return d == 7; }, where + ", v");
         }
       }
     }
@@ -133,7 +135,8 @@ TEST_F(NonFinite, InAHiddenKeyAndValueNeverReaches) {
       set(dirty.v, 1, kPoisoned, d, x);
     }
     const AttentionOptions options{.mask = Mask::drop(drop)};
-    check(clean.out(options, context), dirty.out(options, context), nobody, [](int) { return false; }, "drop");
+    check(
+        clean.out(options, context), dirty.out(options, context), nobody, [](int) { return false; }, "drop");
   }
 }
 
@@ -143,7 +146,8 @@ TEST_F(NonFinite, QuerySpoilsItsOwnRow) {
   Operands dirty(DType::f32);
   set(dirty.q, 1, kPoisoned, 3, kNaN);
   const Masking own{"", {}, [](int i) { return i == kPoisoned; }};
-  check(clean.out({}, context), dirty.out({}, context), own, [](int) { return true; }, "q");
+  check(
+      clean.out({}, context), dirty.out({}, context), own, [](int) { return true; }, "q");
   // Without a visible key even a NaN query gives zeros.
   const Tensor nothing = Tensor::zeros(DType::boolean, 1, 1, 1, 1);
   const Tensor out = dirty.out({.mask = Mask::keep(nothing)}, context);
