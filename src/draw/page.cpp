@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/concat.hpp"
+#include "draw/matrix.hpp"
 #include "draw/page_assets.hpp"
 #include "draw/page_text.hpp"
 #include "draw/page_values.hpp"
@@ -89,9 +90,8 @@ json groups_json(const std::vector<PageGroup>& groups) {
 }
 
 json page_json(const PageInput& input, const PageOptions& options, const ValueCodes& codes) {
-  const double highest = codes.low() + codes.step() * ValueCodes::kLastCode;
-  const double low = options.low.value_or(codes.low()), high = options.high.value_or(highest);
-  if (!(low < high)) fail("low", base::concat(low, ", expected less than high, ", high));
+  const ValueRange stored{codes.low(), codes.low() + codes.step() * ValueCodes::kLastCode};
+  const ValueRange scale = options.range.value_or(stored);
   return {{"title", input.title},
           {"subtitle", input.subtitle},
           {"rows", input.row_labels},
@@ -99,7 +99,7 @@ json page_json(const PageInput& input, const PageOptions& options, const ValueCo
           {"groups", groups_json(input.groups)},
           {"words", words_json(options.words)},
           {"values", {{"low", codes.low()}, {"step", codes.step()}}},
-          {"scale", {{"low", low}, {"high", high}}},
+          {"scale", {{"low", scale.min}, {"high", scale.max}}},
           {"colormap", options.colormap.name()},
           {"colormaps", colormaps()},
           {"nan", {kNanColour.red, kNanColour.green, kNanColour.blue}}};
@@ -120,9 +120,10 @@ void append_panels(std::string& page, const PageInput& input, const ValueCodes& 
 // The template is read once from front to back, so that a {{name}} in somebody's text stays text.
 std::string make_page(const PageInput& input, const PageOptions& options) {
   const std::size_t panels = check(input);
-  ValueRange range;
+  if (options.range) check_range("make_page", *options.range);
+  ValueRange range{0, 0};
   for (const PageGroup& group : input.groups) {
-    for (const PageItem& item : group.items) range.include(item.values);
+    for (const PageItem& item : group.items) include(range, item.values);
   }
   const ValueCodes codes(range);
   const std::string data = json_for_script(page_json(input, options, codes));

@@ -52,18 +52,18 @@ class Base64 {
 
 }  // namespace
 
-void ValueRange::include(In<2> values) noexcept {
-  for_each_value(values, [this](double x) {
+void include(ValueRange& range, In<2> values) noexcept {
+  for_each_value(values, [&range](double x) {
     if (!std::isfinite(x)) return;
-    low = std::min(low, x);
-    high = std::max(high, x);
+    range.min = std::min(range.min, x);
+    range.max = std::max(range.max, x);
   });
 }
 
 // The range is divided before it is subtracted, since the difference of two large numbers may overflow. Where all
 // values are nought, or so close to it that a step would be subnormal, any step serves.
 ValueCodes::ValueCodes(const ValueRange& range) noexcept
-    : low_(range.low), step_(range.high / kLastCode - range.low / kLastCode) {
+    : low_(range.min), step_(range.max / kLastCode - range.min / kLastCode) {
   if (step_ < std::numeric_limits<double>::min()) step_ = 1.0 / kLastCode;
 }
 

@@ -2,17 +2,14 @@
 #pragma once
 
 #include <attn/any_view.hpp>
+#include <attn/draw/value_range.hpp>
 #include <cstdint>
 #include <string>
 
 namespace attn::draw {
 
-// The finite values of all panels lie in [low, high], which always holds 0.
-struct ValueRange {
-  double low = 0, high = 0;
-
-  void include(In<2> values) noexcept;
-};
+// Widens `range` to hold all finite values.
+void include(ValueRange& range, In<2> values) noexcept;
 
 // How a page stores a value: code c <= kLastCode stands for low + c * step; the codes after it for -inf, inf and NaN.
 class ValueCodes {

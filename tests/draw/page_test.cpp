@@ -86,9 +86,9 @@ TEST(PageText, HtmlIsText) {
 }
 
 TEST(PageValues, WeightsAreWithinHalfAStep) {
-  ValueRange range;
+  ValueRange range{0, 0};
   const Tensor ends = Tensor::of<float>({0, 1}, 1, 2);
-  range.include(ends);
+  include(range, ends);
   const ValueCodes codes(range);
   double worst = 0;
   for (int i = 0; i <= 1'000'000; ++i) {
@@ -104,8 +104,8 @@ TEST(PageValues, ExtremesKeepTheirMeaning) {
   const double inf = std::numeric_limits<double>::infinity(), huge = std::numeric_limits<double>::max();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Tensor wide = Tensor::of<double>({-huge, huge, inf, -inf, nan, 0}, 2, 3);
-  ValueRange range;
-  range.include(wide);
+  ValueRange range{0, 0};
+  include(range, wide);
   const ValueCodes codes(range);
   EXPECT_EQ(codes.code(-huge), 0);
   EXPECT_EQ(codes.code(huge), ValueCodes::kLastCode);
@@ -113,7 +113,7 @@ TEST(PageValues, ExtremesKeepTheirMeaning) {
   EXPECT_EQ(codes.code(-inf), ValueCodes::kMinusInfinity);
   EXPECT_EQ(codes.code(nan), ValueCodes::kNan);
   EXPECT_TRUE(std::isfinite(codes.step()));
-  EXPECT_GT(ValueCodes(ValueRange{}).step(), 0);
+  EXPECT_GT(ValueCodes(ValueRange{0, 0}).step(), 0);
 }
 
 TEST(PageValues, Base64OfEveryRemainder) {
@@ -145,6 +145,13 @@ TEST(Page, CarriesLabelsAndValues) {
     const double shown = data["values"]["low"].get<double>() + codes[i] * data["values"]["step"].get<double>();
     EXPECT_NEAR(shown, values.values<float>()[i], 8e-6);
   }
+}
+
+TEST(Page, ScaleCanBeGiven) {
+  const Tensor values = two_by_three();
+  const json data = data_of(make_page(one_panel(values), {.colormap = Colormap::hot(), .range = ValueRange{-1, 2}}));
+  EXPECT_EQ(data["scale"], json({{"low", -1.0}, {"high", 2.0}}));
+  EXPECT_EQ(data["colormap"], "hot");
 }
 
 TEST(Page, ReadsStridesAndDTypes) {
@@ -196,7 +203,8 @@ TEST(Page, BadInputIsNamed) {
   EXPECT_EQ(message_of(one_panel(cube)), "make_page: groups[0].items[0].values: rank 3, expected 2");
   EXPECT_EQ(message_of(one_panel(integers)),
             "make_page: groups[0].items[0].values: dtype i32, expected f32, f64, bf16 or f16");
-  EXPECT_EQ(message_of(one_panel(values), {.low = 2.0}), "make_page: low: 2, expected less than high, 1");
+  EXPECT_EQ(message_of(one_panel(values), {.range = ValueRange{2, 1}}),
+            "make_page: range: found 2 to 1, expected finite ends, min below max");
   input = one_panel(values);
   input.groups[0].items[0].values = In<2>(DType::f32, nullptr, {2, 3}, {3, 1});
   EXPECT_EQ(message_of(input), "make_page: groups[0].items[0].values: null pointer, expected values");

@@ -3,6 +3,7 @@
 
 #include <attn/any_view.hpp>
 #include <attn/draw/colormap.hpp>
+#include <attn/draw/value_range.hpp>
 #include <attn/export.hpp>
 #include <attn/tensor.hpp>
 #include <attn/version.hpp>
@@ -56,10 +57,9 @@ struct PageOptions {
   PageWords words = {};
   // The colours at first; the reader can choose another map.
   Colormap colormap = Colormap::blues();
-  // Values at the ends of the one colour scale of all panels. By default from 0, or the smallest value if it is
-  // negative, to the largest value.
-  std::optional<double> low = {};
-  std::optional<double> high = {};
+  // The ends of the one colour scale of all panels. By default from 0, or the smallest value if it is negative, to the
+  // largest value; up to 1 when all are 0.
+  std::optional<ValueRange> range = {};
 };
 }  // namespace ATTN_ABI
 
@@ -72,7 +72,8 @@ struct PageOptions {
 // infinities are kept.
 //
 // Throws Error for no panels, no labels, more values than kMaxPageValues, a panel whose dtype is no floating type or
-// whose extents differ from the numbers of labels, and for low >= high. Time and memory are proportional to the values.
+// whose extents differ from the numbers of labels, and for a range without finite ends or with min >= max. Time and
+// memory are proportional to the values.
 ATTN_API std::string make_page(const PageInput& input, const PageOptions& options = {});
 
 }  // namespace attn::draw
