@@ -154,6 +154,18 @@ TEST_F(NonFinite, QuerySpoilsItsOwnRow) {
   for (const double x : out.values<double>()) ASSERT_EQ(x, 0);
 }
 
+// A score of -inf hides its pair as a bias of -inf does, so that a row of such scores is an empty one.
+TEST_F(NonFinite, RowOfScoresOfMinusInfinityIsEmpty) {
+  for (const std::string& isa : available_isas()) {
+    Context context({.threads = 1, .isa = isa});
+    Operands x(DType::f32);
+    for (int j = 0; j < kTokens; ++j) set(x.k, 0, j, 0, -kInfinity);
+    set(x.q, 0, 5, 0, 1);
+    const Tensor out = x.out({}, context);
+    for (int d = 0; d < kDim; ++d) ASSERT_EQ((out.view<double, 4>()(0, 0, 5, d)), 0);
+  }
+}
+
 // Memory of `readable` bytes that ends where touching the next byte kills the program.
 class FencedMemory {
  public:

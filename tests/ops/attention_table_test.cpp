@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <attn/attention.hpp>
+#include <cstdlib>
 #include <iostream>
 
 #include "gtest/gtest.h"
@@ -73,6 +75,28 @@ TEST(AttentionTable, EveryCaseMatchesTheReferenceOnEveryIsa) {
     }
   }
   std::cout << attention_cases().size() << " cases on " << isas.size() << " instruction sets\n";
+}
+
+// ATTN_ISA chooses for whoever names no instruction set; one that the machine lacks is an error, not a guess.
+TEST(AttentionTable, DefaultContextTakesTheIsaOfTheEnvironment) {
+  const std::vector<std::string> isas = available_isas();
+  const char* given = std::getenv("ATTN_ISA");
+  const std::string wanted = given == nullptr ? isas.front() : given;
+  if (std::find(isas.begin(), isas.end(), wanted) == isas.end()) {
+    EXPECT_THROW(default_context(), Error);
+    return;
+  }
+  ASSERT_EQ(default_context().isa(), wanted);
+  Context named({.isa = wanted});
+  for (const AttentionCase& c : attention_cases()) {
+    AttentionData data(c);
+    const auto run = [&](Context& context) {
+      data.poison_outputs();
+      attention(data.q.in(), {data.k.in(), data.v.in()}, data.outputs(), build(data.spec), context);
+      return std::vector{data.out.bits(), data.lse.bits(), data.weights.bits(), data.scores.bits()};
+    };
+    EXPECT_EQ(run(default_context()), run(named)) << c.name();
+  }
 }
 
 }  // namespace

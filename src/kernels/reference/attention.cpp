@@ -73,13 +73,13 @@ std::vector<bool> score(const Row& row) {
 }
 
 // 5-6. Softmax over the visible keys and the sink, by way of the row's maximum so that exp cannot overflow:
-// weight_j = exp(s_j - lse), lse = m + log(sum_j exp(s_j - m) + exp(sink - m)). Without a visible key the weights stay
-// 0, and lse is the sink's logit or -inf.
+// weight_j = exp(s_j - lse), lse = m + log(sum_j exp(s_j - m) + exp(sink - m)). Without a score above -inf (no key
+// shows, or those that do are infinitely far) the weights stay 0, and lse is the sink's logit or -inf.
 void soften(const Row& row, const std::vector<bool>& hidden) {
   const double* s = row.result.masked.data() + row.at_pair;
   double* weights = row.result.weights.data() + row.at_pair;
   const double sink = row.in.sink.wanted() ? element<1>(row.in.sink, {row.h}) : -kInfinity;
-  const bool empty = std::find(hidden.begin(), hidden.end(), false) == hidden.end();
+  const bool empty = std::all_of(s, s + row.keys, [](double x) { return x == -kInfinity; });
   double& lse = row.result.lse[row.at_row];
   lse = sink;
   if (empty) return;

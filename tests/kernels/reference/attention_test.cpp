@@ -93,6 +93,14 @@ TEST(ReferenceAttention, MaskSinkAndEmptyRow) {
   expect_near(attention(inputs).lse, {-kInfinity}, 0);
 }
 
+TEST(ReferenceAttention, ScoresOfMinusInfinityAloneMakeAnEmptyRow) {
+  Scalars scalars;
+  for (double& x : scalars.k) x = -kInfinity;
+  const auto result = attention(scalars.inputs());
+  expect_near(result.out, {0}, 0);
+  expect_near(result.lse, {-kInfinity}, 0);
+}
+
 TEST(ReferenceAttention, NaNReachesTheOutputOnlyWhereVisible) {
   Scalars scalars;
   scalars.v[1] = kNaN;
