@@ -54,7 +54,7 @@ void lower(Characters& text) {
 Normalizer::Normalizer(const JsonField& field) { add(field); }
 
 void Normalizer::add(const JsonField& field) {
-  const std::string& type = field.at("type", "a string").string();
+  const std::string type = field.at("type", "a string").string();
   if (type == "BertNormalizer") return add_bert(field);
   if (type == "Sequence") {
     const JsonField parts = field.at("normalizers", "an array");

@@ -50,7 +50,7 @@ PostProcessor::PostProcessor()
     : single_{{.source = Source::text}}, pair_{{.source = Source::text}, {.source = Source::pair, .type_id = 1}} {}
 
 PostProcessor::PostProcessor(const JsonField& field) {
-  const std::string& type = field.at("type", "a string").string();
+  const std::string type = field.at("type", "a string").string();
   if (type == "BertProcessing")
     read_bert(field);
   else if (type == "TemplateProcessing")

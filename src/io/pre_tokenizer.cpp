@@ -41,7 +41,7 @@ void split_by(const Characters& text, std::size_t begin, std::size_t end, std::v
 }  // namespace
 
 PreTokenizer::PreTokenizer(const JsonField& field) {
-  const std::string& type = field.at("type", "a string").string();
+  const std::string type = field.at("type", "a string").string();
   if (type == "BertPreTokenizer")
     kind_ = Kind::bert;
   else if (type == "Whitespace")
