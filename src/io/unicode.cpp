@@ -18,7 +18,7 @@ bool assigned(char32_t c, unsigned version) noexcept {
   return age[0] != 0 && age[0] <= version;
 }
 
-// Characters whose category has changed since; U+111C9 changed with version 11, the others between 9 and 15.
+// Characters whose category a later version of Unicode, up to 18, has changed (as far as anything here asks for it).
 int category_exception(char32_t c) noexcept {
   switch (c) {
     case 0x1885:
@@ -27,6 +27,7 @@ int category_exception(char32_t c) noexcept {
     case 0xA9BD:
       return U_COMBINING_SPACING_MARK;
     case 0x1734:
+    case 0x1171E:
       return U_NON_SPACING_MARK;
     case 0x166D:
     case 0x111C9:

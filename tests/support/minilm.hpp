@@ -32,4 +32,4 @@ inline bool in_ci() {
 #define ATTN_REQUIRE_MINILM(dir)                                                                         \
   const std::filesystem::path dir = ::attn::test::minilm_dir();                                          \
   if (dir.empty() && ::attn::test::in_ci()) FAIL() << "all-MiniLM-L6-v2 is not there (ATTN_MINILM_DIR)"; \
-  if (dir.empty()) GTEST_SKIP() << "all-MiniLM-L6-v2 is not there: script/demo fetches it"
+  if (dir.empty()) GTEST_SKIP() << "all-MiniLM-L6-v2 is not there: script/fetch-model fetches it"
