@@ -31,16 +31,25 @@ inline double largest(const std::vector<double>& values) {
   return most;
 }
 
+// How far an output stands from the reference, in the measure of its dtype, and how far it may.
+struct OutError {
+  double found = 0, allowed = 0;
+
+  // A NaN is never close to anything.
+  bool ok() const { return found <= allowed; }
+  double share() const { return allowed == 0 ? 0 : found / allowed; }
+};
+
 namespace detail {
 
-inline std::string too_far(const char* what, double found, double allowed, const Tolerance& tolerance) {
+inline std::string too_far(double found, double allowed, const Tolerance& tolerance) {
   std::ostringstream text;
-  text << what << " " << found << ", allowed " << allowed << " (" << tolerance.reason << ")";
+  text << "error " << found << ", allowed " << allowed << " (" << tolerance.reason << ")";
   return text.str();
 }
 
-inline std::string rounded_too_far(const std::vector<double>& found, const std::vector<double>& expected, DType dtype,
-                                   const Tolerance& tolerance) {
+inline OutError frobenius_error(const std::vector<double>& found, const std::vector<double>& expected, DType dtype,
+                                const Tolerance& tolerance) {
   double error = 0, rounding = 0, norm = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     std::uint16_t once = 0;
@@ -51,32 +60,25 @@ inline std::string rounded_too_far(const std::vector<double>& found, const std::
     norm += expected[i] * expected[i];
   }
   // Results that happen to be representable leave only the error of the sums.
-  const double allowed = std::max(tolerance.rounded * std::sqrt(rounding), tolerance.out * std::sqrt(norm));
-  return std::sqrt(error) <= allowed ? "" : too_far("out: Frobenius error", std::sqrt(error), allowed, tolerance);
+  return {std::sqrt(error), std::max(tolerance.rounded * std::sqrt(rounding), tolerance.out * std::sqrt(norm))};
 }
 
 }  // namespace detail
 
-// Why `found` is not the reference's output; empty when it is. A NaN or -inf is never close to anything else.
-template <int R>
-std::string compare_out(const GuardedArray<R>& found, DType dtype, const std::vector<double>& expected,
-                        const Tolerance& tolerance) {
-  const std::vector<double> values = found.values();
-  if (values.size() != expected.size()) return "out: another size than the reference's";
-  if (dtype == DType::bf16 || dtype == DType::f16) {
-    return detail::rounded_too_far(values, expected, dtype, tolerance);
+// bf16, f16: Frobenius error against that of the reference rounded once. f32, f64: largest error against max|out|.
+inline OutError out_error(const std::vector<double>& found, const std::vector<double>& expected, DType dtype,
+                          const Tolerance& tolerance) {
+  if (dtype == DType::bf16 || dtype == DType::f16) return detail::frobenius_error(found, expected, dtype, tolerance);
+  OutError error{.allowed = std::max(tolerance.out, rounding_of(dtype)) * largest(expected)};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double distance = std::abs(found[i] - expected[i]);
+    if (!(distance <= error.found)) error.found = distance;  // a NaN stays, since nothing compares with it
   }
-  double error = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double distance = std::abs(values[i] - expected[i]);
-    if (std::isnan(distance)) return "out: NaN";
-    error = std::max(error, distance);
-  }
-  const double allowed = std::max(tolerance.out, rounding_of(dtype)) * largest(expected);
-  return error <= allowed ? "" : detail::too_far("out: error", error, allowed, tolerance);
+  return error;
 }
 
-// The same for lse, weights or scores: an error of `tolerance.map` times `scale`, beside one rounding. -inf is exact.
+// Why lse, weights or scores are not the reference's; empty when they are. An error of `tolerance.map` times `scale` is
+// allowed beside one rounding; -inf is exact.
 template <int R>
 std::string compare_map(const char* what, const GuardedArray<R>& found, DType dtype,
                         const std::vector<double>& expected, const Tolerance& tolerance, double scale) {
@@ -90,7 +92,7 @@ std::string compare_map(const char* what, const GuardedArray<R>& found, DType dt
     if (!(error <= allowed) || std::isinf(expected[i])) {
       std::ostringstream text;
       text << what << ": found " << values[i] << ", expected " << expected[i] << " at " << i << ": "
-           << detail::too_far("error", error, allowed, tolerance);
+           << detail::too_far(error, allowed, tolerance);
       return text.str();
     }
   }
