@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <attn/nn/encoder_layer.hpp>
+
+namespace attn::nn {
+
+TransformerEncoderLayer::TransformerEncoderLayer(const EncoderLayerShape& shape)
+    : shape_(shape),
+      self_attn_({.embed_dim = shape.d_model,
+                  .num_heads = shape.nhead,
+                  .dropout_p = shape.dropout_p,
+                  .bias = shape.bias,
+                  .layout = shape.layout}),
+      linear1_({.in_features = shape.d_model, .out_features = shape.dim_feedforward, .bias = shape.bias}),
+      linear2_({.in_features = shape.dim_feedforward, .out_features = shape.d_model, .bias = shape.bias}),
+      norm1_({.features = shape.d_model, .eps = shape.layer_norm_eps, .bias = shape.bias}),
+      norm2_(norm1_) {}
+
+void TransformerEncoderLayer::load(const StateDict& state, const std::string& prefix, Context& context) {
+  load_state(*this, state, prefix, context);
+}
+
+void TransformerEncoderLayer::read(StateReader& reader) {
+  const auto read = [&](auto& layer, const char* prefix) {
+    StateReader inner = reader.within(prefix);
+    layer.read(inner);
+  };
+  read(self_attn_, "self_attn.");
+  read(linear1_, "linear1.");
+  read(linear2_, "linear2.");
+  read(norm1_, "norm1.");
+  read(norm2_, "norm2.");
+}
+
+Tensor TransformerEncoderLayer::attend(const Input& x, const Input& residual, const EncoderLayerOptions& options,
+                                       Context& context) const {
+  return self_attn_(x, x, x,
+                    {.key_padding_mask = options.src_key_padding_mask,
+                     .attn_mask = options.src_mask,
+                     .is_causal = options.is_causal,
+                     .residual = residual,
+                     .attention = options.attention},
+                    context)
+      .y;
+}
+
+Tensor TransformerEncoderLayer::feed_forward(const Input& x, const Input& residual, Context& context) const {
+  const Tensor inner = linear1_(x, {.activation = shape_.activation}, context);
+  return linear2_(inner, {.residual = residual}, context);
+}
+
+Tensor TransformerEncoderLayer::operator()(Input x, const EncoderLayerOptions& options, Context& context) const {
+  if (shape_.norm_first) {
+    const Tensor attended = attend(norm1_(x, context), x, options, context);
+    return feed_forward(norm2_(attended, context), attended, context);
+  }
+  const Tensor attended = norm1_(attend(x, x, options, context), context);
+  return norm2_(feed_forward(attended, attended, context), context);
+}
+
+}  // namespace attn::nn
