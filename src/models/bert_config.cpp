@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <attn/error.hpp>
 #include <attn/models/bert_config.hpp>
+#include <attn/nn/activation.hpp>
 #include <limits>
 #include <string>
 
@@ -12,19 +13,6 @@ namespace {
 using base::concat;
 
 constexpr std::ptrdiff_t kMaxHeadDim = 576;  // that of `attention`
-
-struct NamedActivation {
-  std::string_view name;
-  Activation activation;
-};
-constexpr NamedActivation kActivations[] = {
-    {"gelu", Activation::gelu},                    //
-    {"gelu_new", Activation::gelu_tanh},           //
-    {"gelu_pytorch_tanh", Activation::gelu_tanh},  //
-    {"relu", Activation::relu},                    //
-    {"silu", Activation::silu},                    //
-    {"swish", Activation::silu},                   //
-};
 
 [[noreturn]] void fail(const io::Config& config, std::string_view key, std::string_view what) {
   throw Error(config.name(), concat('"', key, '"'), what);
@@ -44,16 +32,6 @@ std::ptrdiff_t read_size(const io::Config& config, std::string_view key, std::in
   const std::int64_t size = config.get_at_least(key, minimum, fallback);
   if (size > kMaximum) fail(config, key, concat(size, ", expected at most ", kMaximum));
   return size;
-}
-
-Activation read_activation(const io::Config& config) {
-  const std::string name = config.get_or<std::string>("hidden_act", "gelu");
-  std::string known;
-  for (const NamedActivation& a : kActivations) {
-    if (a.name == name) return a.activation;
-    known += known.empty() ? concat('"', a.name, '"') : concat(", \"", a.name, '"');
-  }
-  fail(config, "hidden_act", concat('"', name, "\", expected one of ", known));
 }
 
 void check_heads(const io::Config& config, const BertConfig& sizes) {
@@ -84,7 +62,8 @@ BertConfig read_bert_config(const io::Config& config) {
   sizes.intermediate_size = read_size(config, "intermediate_size", 1);
   sizes.max_position_embeddings = read_size(config, "max_position_embeddings", 1);
   sizes.type_vocab_size = read_size(config, "type_vocab_size", 1, sizes.type_vocab_size);
-  sizes.hidden_act = read_activation(config);
+  sizes.hidden_act =
+      nn::activation_named(config.get_or<std::string>("hidden_act", "gelu"), config.name(), "\"hidden_act\"");
   sizes.layer_norm_eps = config.get_or<double>("layer_norm_eps", sizes.layer_norm_eps);
   if (!(sizes.layer_norm_eps >= 0 && sizes.layer_norm_eps <= 1)) {
     fail(config, "layer_norm_eps", concat(sizes.layer_norm_eps, ", expected a number from 0 to 1"));

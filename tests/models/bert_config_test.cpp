@@ -64,7 +64,7 @@ TEST(BertConfig, NamesTheKeyThatIsWrong) {
        R"(config.json: "num_attention_heads": found a number with a fraction or exponent, expected an integer)"},
       {"vocab_size", 3000000000, R"(config.json: "vocab_size": 3000000000, expected at most 2147483647)"},
       {"hidden_act", "quick_gelu",
-       R"(config.json: "hidden_act": "quick_gelu", expected one of "gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu", "swish")"},
+       R"(config.json: "hidden_act": "quick_gelu", expected gelu, gelu_new, gelu_pytorch_tanh, relu, silu or swish)"},
       {"position_embedding_type", "relative_key",
        R"(config.json: "position_embedding_type": "relative_key", expected "absolute")"},
       {"is_decoder", true, R"(config.json: "is_decoder": true, expected false: this reads encoders only)"},

@@ -50,7 +50,7 @@ class ATTN_API BertModel {
   // with q, k and v (1, H, tokens, E / H) and the batch as its packing, so that the context's observer sees them.
   // On one processor a row's bits depend on the tokens of its text alone. Throws Error for a token id, type or position
   // that the model lacks. Time is O(tokens) in the projections and O(length^2) of each text in attention; memory beside
-  // the result is that of 6 E + max(3 E, intermediate_size) numbers a token at most.
+  // the result is that of 5 E + intermediate_size numbers a token.
   Tensor forward(const TokenBatch& batch, Context& context = default_context()) const;
   // The same as (batch, width, E), with 0 at padding. Padding costs nothing.
   Tensor forward(const PaddedTokens& tokens, Context& context = default_context()) const;
