@@ -14,19 +14,23 @@
 namespace attn::runtime {
 namespace {
 
-// Distinct threads that take part when every task waits until as many as wanted have come, or two seconds have passed.
+// Distinct threads that take part when every task waits until as many as wanted have come, or half a minute has passed
+// (a loaded machine starts threads late).
 std::size_t threads_seen(Executor& executor, std::size_t wanted) {
   std::mutex mutex;
   std::set<std::thread::id> ids;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   executor.run(64, [&](std::ptrdiff_t) {
     {
       const std::lock_guard lock(mutex);
       ids.insert(std::this_thread::get_id());
     }
     while (std::chrono::steady_clock::now() < deadline) {
-      const std::lock_guard lock(mutex);
-      if (ids.size() >= wanted) return;
+      {
+        const std::lock_guard lock(mutex);
+        if (ids.size() >= wanted) return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
   return ids.size();
