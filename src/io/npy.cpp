@@ -30,11 +30,14 @@ Tensor npy_data(const Tensor& tensor) {
 Tensor read_npy(const std::filesystem::path& file) { return parse_npy(file.string(), "", map_file(file)); }
 
 void write_npy(const std::filesystem::path& file, const Tensor& tensor) {
-  const std::string header = npy_header(file.string(), "", tensor);
   AtomicFile out(file);
-  out.write(header);
-  out.write(bytes_of(npy_data(tensor)));
+  write_npy(out, tensor);
   out.commit();
+}
+
+void write_npy(AtomicFile& file, const Tensor& tensor) {
+  file.write(npy_header(file.path().string(), "", tensor));
+  file.write(bytes_of(npy_data(tensor)));
 }
 
 }  // namespace attn::io

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <attn/io/atomic_file.hpp>
 #include <attn/io/npy.hpp>
 #include <numeric>
 
@@ -124,6 +125,20 @@ std::string npy(const std::string& header, std::size_t data_bytes = 0, char vers
   bytes += {version, '\0', static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
   if (version > 1) bytes += std::string(2, '\0');
   return bytes + header + std::string(data_bytes, '\0');
+}
+
+TEST(Npy, AppearsWhenItsFileIsCommitted) {
+  TempFolder folder;
+  const Tensor tensor = Tensor::of<float>({1, 2}, 2);
+  {
+    AtomicFile given_up(folder / "x.npy");
+    write_npy(given_up, tensor);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.npy"));
+  AtomicFile file(folder / "x.npy");
+  write_npy(file, tensor);
+  file.commit();
+  EXPECT_EQ(values_of<float>(read_npy(folder / "x.npy")), (std::vector<float>{1, 2}));
 }
 
 TEST(Npy, TakesTheLiteralInAnyForm) {

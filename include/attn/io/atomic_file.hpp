@@ -23,6 +23,8 @@ class ATTN_API AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  const std::filesystem::path& path() const noexcept { return path_; }
+
   // Appends. Not buffered: a call is a system call.
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }

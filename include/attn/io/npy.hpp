@@ -8,6 +8,8 @@
 
 namespace attn::io {
 
+class AtomicFile;
+
 // NumPy's files: one array (.npy) or several by name (.npz, a zip archive of .npy files).
 // Format: numpy.lib.format, versions 1 to 3. Dtypes: f4, f8, f2, i1, i4, i8, u1, b1 in either byte order. Others (and
 // pickled objects, which could run code) are refused by name.
@@ -26,6 +28,8 @@ ATTN_API Tensor read_npy(const std::filesystem::path& file);
 // copied first. Throws Error for a tensor that holds nothing or has more than 32 dimensions (NumPy's limit), and what
 // AtomicFile throws.
 ATTN_API void write_npy(const std::filesystem::path& file, const Tensor& tensor);
+// The same into a file that the caller commits, so that several can be made to appear together or not at all.
+ATTN_API void write_npy(AtomicFile& file, const Tensor& tensor);
 
 // All arrays of an archive, stored or deflated, by the names that savez was given. Every checksum is verified.
 ATTN_API std::map<std::string, Tensor> read_npz(const std::filesystem::path& file);
