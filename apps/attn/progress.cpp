@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace attn::app {
+namespace {
+
+constexpr std::chrono::milliseconds kQuiet{1000};    // shorter work needs no bar
+constexpr std::chrono::milliseconds kInterval{100};  // between two drawings
+constexpr std::size_t kWidth = 30;
+
+}  // namespace
+
+Progress::Progress(bool is_shown) {
+  if (is_shown) drawer_ = std::thread([this] { draw_until_done(); });
+}
+
+Progress::~Progress() {
+  if (!drawer_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_done_ = true;
+  }
+  done_changed_.notify_one();
+  drawer_.join();
+  wipe();
+}
+
+void Progress::stage(std::string what, std::size_t total) {
+  const std::lock_guard lock(mutex_);
+  what_ = std::move(what);
+  total_ = total;
+  done_ = 0;
+  stage_start_ = Clock::now();
+  is_hidden_ = false;
+}
+
+void Progress::update(std::size_t done) {
+  const std::lock_guard lock(mutex_);
+  done_ = done;
+  is_hidden_ = false;
+}
+
+void Progress::hide() {
+  const std::lock_guard lock(mutex_);
+  is_hidden_ = true;
+  wipe();
+}
+
+void Progress::draw_until_done() {
+  std::unique_lock lock(mutex_);
+  while (!done_changed_.wait_for(lock, kInterval, [this] { return is_done_; })) {
+    const Clock::time_point now = Clock::now();
+    if (!is_hidden_ && now - start_ >= kQuiet) draw(now);
+  }
+}
+
+void Progress::draw(Clock::time_point now) {
+  const double seconds = std::chrono::duration<double>(now - stage_start_).count();
+  if (total_ == 0) {
+    fmt::print(stderr, "\r\x1b[K{}: {:.0f} s", what_, seconds);
+  } else {
+    const std::size_t filled = kWidth * std::min(done_, total_) / total_;
+    fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {} of {}", what_, "", filled, "", kWidth - filled, done_, total_);
+    const double each = seconds / static_cast<double>(std::max<std::size_t>(done_, 1));
+    if (done_ != 0) fmt::print(stderr, ", {:.0f} s left", each * static_cast<double>(total_ - done_));
+  }
+  std::fflush(stderr);
+  is_drawn_ = true;
+}
+
+void Progress::wipe() {
+  if (is_drawn_) fmt::print(stderr, "\r\x1b[K");
+  is_drawn_ = false;
+}
+
+}  // namespace attn::app
