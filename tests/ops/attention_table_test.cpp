@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "support/attention_cases.hpp"
 #include "support/attention_data.hpp"
+#include "support/attention_verdict.hpp"
 #include "support/closeness.hpp"
 
 namespace attn::test {
@@ -37,28 +38,6 @@ TEST(AttentionTable, HoldsEveryPairOfLevels) {
             << " factors\n";
 }
 
-// Why the outputs of a case are not the reference's; empty when they are.
-std::string complaint(const AttentionCase& c, const AttentionData& data,
-                      const kernels::reference::AttentionResult& expected, const OutError& error) {
-  const Tolerance tolerance = c.tolerance();
-  const std::vector<double>& scores = data.stage == ScoreStage::scaled   ? expected.scaled
-                                      : data.stage == ScoreStage::capped ? expected.capped
-                                                                         : expected.masked;
-  const double logits = std::max({1.0, largest(expected.masked), largest(expected.lse)});
-  const DType lse_type = c.computes_f64() ? DType::f64 : DType::f32;
-  std::string wrong;
-  if (!error.ok()) wrong += "out: " + detail::too_far(error.found, error.allowed, tolerance);
-  if (data.lse.wanted()) wrong += compare_map("lse", data.lse, lse_type, expected.lse, tolerance, logits);
-  if (data.weights.wanted()) {
-    wrong += compare_map("weights", data.weights, c.map_dtype, expected.weights, tolerance, 1);
-  }
-  if (data.scores.wanted()) {
-    wrong += compare_map("scores", data.scores, c.map_dtype, scores, tolerance, std::max(1.0, largest(scores)));
-  }
-  if (!data.guards_hold()) wrong += "wrote outside of its outputs";
-  return wrong;
-}
-
 // Every case, on every instruction set, against the f64 reference.
 TEST(AttentionTable, EveryCaseMatchesTheReferenceOnEveryIsa) {
   const std::vector<std::string> isas = available_isas();
@@ -77,7 +56,7 @@ TEST(AttentionTable, EveryCaseMatchesTheReferenceOnEveryIsa) {
           << c.name();
       OutError error;
       if (data.out.wanted()) error = out_error(data.out.values(), expected.out, c.out, c.tolerance());
-      EXPECT_EQ(complaint(c, data, expected, error), "") << context->isa() << ": " << c.name();
+      EXPECT_EQ(attention_complaint(c, c.tolerance(), data, expected), "") << context->isa() << ": " << c.name();
       const std::string kind = std::string(c.computes_f64() ? "f64" : "f32") + " stored as " +
                                std::string(name_of(c.out)) + (c.q_magnitude > 1 ? ", q times 4" : "");
       worst[kind] = std::max(worst[kind], error.share());
