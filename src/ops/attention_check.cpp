@@ -178,11 +178,15 @@ void check_options(std::string_view function, const CallSizes& sizes, const Atte
   const MaskData& mask = MaskAccess::data(options.mask);
   check_mask(function, sizes, mask);
   check_align(function, sizes, options, mask);
-  if (options.scale && !std::isfinite(*options.scale)) {
-    throw Error(function, "scale", concat(*options.scale, ", expected a finite number"));
+  // Kernels compute in f32 as well: what overflows there, or vanishes, would give NaN without a word.
+  if (options.scale && !std::isfinite(static_cast<float>(*options.scale))) {
+    throw Error(function, "scale", concat(*options.scale, ", expected a finite number of f32's range"));
   }
-  if (options.softcap && !(std::isfinite(*options.softcap) && *options.softcap > 0)) {
-    throw Error(function, "softcap", concat(*options.softcap, ", expected a finite number above 0"));
+  if (options.softcap) {
+    const float cap = static_cast<float>(*options.softcap);
+    if (!(std::isnormal(cap) && cap > 0)) {
+      throw Error(function, "softcap", concat(*options.softcap, ", expected a finite number above 0, of f32's range"));
+    }
   }
   if (options.bias.wanted()) {
     check_floating(function, "bias", options.bias);

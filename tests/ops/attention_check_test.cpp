@@ -105,7 +105,10 @@ const Mistake kMistakes[] = {
     // Numbers.
     {"scale: nan, expected a finite number",
      [](Call& c) { c.options.scale = std::numeric_limits<double>::quiet_NaN(); }},
+    {"scale: 1e+300, expected a finite number of f32's range", [](Call& c) { c.options.scale = 1e300; }},
     {"softcap: 0, expected a finite number above 0", [](Call& c) { c.options.softcap = 0; }},
+    {"softcap: 1e+300, expected a finite number above 0", [](Call& c) { c.options.softcap = 1e300; }},
+    {"softcap: 1e-300, expected a finite number above 0", [](Call& c) { c.options.softcap = 1e-300; }},
     {"dropout.p: 1.5, expected 0 to 1", [](Call& c) { c.options.dropout.p = 1.5; }},
     {"bias: extent 3 of dimension 2 (queries), expected 1 or 6", [](Call& c) { c.options.bias = c.f32(1, 4, 3, 6); }},
     {"bias: dtype boolean, expected f32, f64, bf16 or f16",
