@@ -44,7 +44,7 @@ struct TaskScratch {
   }
   static bool reads_in_place(const Matrix& m) { return m.dtype == dtype_of<T> && m.column_stride == 1; }
   T* take(std::ptrdiff_t count) {
-    T* at = reinterpret_cast<T*>(base + bytes);
+    T* at = base == nullptr ? nullptr : reinterpret_cast<T*>(base + bytes);
     bytes += (static_cast<std::size_t>(count) * sizeof(T) + 63) / 64 * 64;
     return at;
   }
