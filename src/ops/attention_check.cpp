@@ -180,12 +180,12 @@ void check_options(std::string_view function, const CallSizes& sizes, const Atte
   check_align(function, sizes, options, mask);
   // Kernels compute in f32 as well: what overflows there, or vanishes, would give NaN without a word.
   if (options.scale && !std::isfinite(static_cast<float>(*options.scale))) {
-    throw Error(function, "scale", concat(*options.scale, ", expected a finite number of f32's range"));
+    throw Error(function, "scale", concat(*options.scale, ", expected a finite number within f32's range"));
   }
   if (options.softcap) {
     const float cap = static_cast<float>(*options.softcap);
     if (!(std::isnormal(cap) && cap > 0)) {
-      throw Error(function, "softcap", concat(*options.softcap, ", expected a finite number above 0, of f32's range"));
+      throw Error(function, "softcap", concat(*options.softcap, ", expected a number above 0 within f32's range"));
     }
   }
   if (options.bias.wanted()) {
