@@ -15,6 +15,12 @@ fail() {
   exit "${2:-1}"
 }
 
+# Every script's head is its help.
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+  sed --quiet '3,/^[^#]/ s/^# \{0,1\}//p' "$0"
+  exit
+fi
+
 # C++ files of the project under the folders given, or all of them.
 sources() {
   git ls-files --cached --others --exclude-standard -- "$@" | grep --extended-regexp '\.(cpp|hpp)$' || true
