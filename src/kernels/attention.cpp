@@ -171,23 +171,27 @@ class TaskRun {
     }
   }
 
-  // The sink joins the denominator; outputs are divided by it and stored.
+  // The sink joins the denominator; outputs are divided by it and stored. In an empty row, whose sum is 0, there is
+  // nothing to divide, whatever the sink.
   void Finish(std::ptrdiff_t tile) {
     const PairBlock place = Place(tile, 0, 0);
+    const T sink = task_.has_sink ? static_cast<T>(task_.sink) : -std::numeric_limits<T>::infinity();
     T* max = mem_.max + tile * kLanes;
     T* sum = mem_.sum + tile * kLanes;
     for (std::ptrdiff_t i = 0; i < kLanes; ++i) {
-      mem_.shrink[i] = T{1};
-      if (task_.has_sink && !(task_.sink == -std::numeric_limits<double>::infinity())) {
-        const T sink = static_cast<T>(task_.sink), top = std::max(max[i], sink);
-        mem_.shrink[i] = std::exp(max[i] - top);
-        sum[i] = sum[i] * mem_.shrink[i] + std::exp(sink - top);
+      T shrink = 0, lse = sink;
+      mem_.inverse[i] = 0;
+      if (!(sum[i] == 0)) {
+        const T top = std::max(max[i], sink);
+        shrink = std::exp(max[i] - top);
+        sum[i] = sum[i] * shrink + std::exp(sink - top);
         max[i] = top;
+        mem_.inverse[i] = T{1} / sum[i];
+        lse = top + std::log(sum[i]);
       }
-      mem_.inverse[i] = sum[i] == 0 ? T{0} : T{1} / sum[i];
-      mem_.shrink[i] *= mem_.inverse[i];
+      mem_.shrink[i] = shrink * mem_.inverse[i];
       if (task_.lse != nullptr && i < place.queries) {
-        static_cast<T*>(task_.lse)[(place.first_query + i) * task_.lse_stride] = max[i] + std::log(sum[i]);
+        static_cast<T*>(task_.lse)[(place.first_query + i) * task_.lse_stride] = lse;
       }
     }
     if (task_.out.wanted()) {
@@ -231,7 +235,7 @@ class TaskRun {
       store_pairs(mem_.s, place, task_.scores, column);
     }
     if (!task_.weights.wanted()) return;
-    WeightsBlock<kWide>(d, place.keys, mem_.max + tile * kLanes, mem_.inverse, mem_.s);
+    WeightsBlock<kWide>(d, place.keys, mem_.max + tile * kLanes, mem_.inverse, mem_.hidden, mem_.s);
     store_pairs(mem_.s, place, task_.weights, column);
   }
 

@@ -198,9 +198,10 @@ void ScaleRows(D d, const T* factor, std::ptrdiff_t rows, T* tile) {
   }
 }
 
-// Weights exp(s - max) * inverse of a block, in place; `max` is each lane's final one.
+// Weights exp(s - max) * inverse of a block, in place; `max` is each lane's final one. Hidden pairs have weight 0, in a
+// row of NaN as well.
 template <int kWide, class D, class T = hn::TFromD<D>>
-void WeightsBlock(D d, std::ptrdiff_t keys, const T* max, const T* inverse, T* s) {
+void WeightsBlock(D d, std::ptrdiff_t keys, const T* max, const T* inverse, const T* hidden, T* s) {
   using V = hn::Vec<D>;
   constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
   const V lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
@@ -208,9 +209,10 @@ void WeightsBlock(D d, std::ptrdiff_t keys, const T* max, const T* inverse, T* s
     const V top = hn::Load(d, max + lane);
     const V base = hn::IfThenElse(hn::Eq(top, lowest), hn::Zero(d), top);
     const V factor = hn::Load(d, inverse + lane);
-    for (std::ptrdiff_t j = 0; j < keys; ++j) {
-      T* at = s + j * kLanes + lane;
-      hn::Store(hn::Mul(ExpNonPositive(d, hn::Sub(hn::Load(d, at), base)), factor), d, at);
+    for (std::ptrdiff_t at = lane; at < keys * kLanes; at += kLanes) {
+      const auto visible = hn::Eq(hn::Load(d, hidden + at), hn::Zero(d));
+      const V weight = hn::Mul(ExpNonPositive(d, hn::Sub(hn::Load(d, s + at), base)), factor);
+      hn::Store(hn::IfThenElseZero(visible, weight), d, s + at);
     }
   }
 }

@@ -56,12 +56,12 @@ HWY_INLINE V erf(D d, V x) {
   return hn::Load(d, lanes);
 }
 
-// x / (1 + exp(-z)). Beyond `limit` exp would overflow; there the quotient is 0 or subnormal already. A NaN in z comes
-// with one in x.
+// x / (1 + exp(-z)). At `limit` exp is infinite and the quotient 0, however large x is; Highway's exp is not made for
+// numbers far beyond. A NaN in z comes with one in x.
 template <class D, class V>
 HWY_INLINE V times_sigmoid(D d, V x, V z) {
   using T = hn::TFromD<D>;
-  const V limit = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? 88 : 700));
+  const V limit = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? 89 : 710));
   return hn::Div(x, hn::Add(hn::Set(d, T{1}), hn::Exp(d, hn::Min(hn::Neg(z), limit))));
 }
 

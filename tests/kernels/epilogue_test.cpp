@@ -77,6 +77,17 @@ TEST(Epilogue, ExtremesStayFiniteAndNanStaysNan) {
   }
 }
 
+TEST(Epilogue, LargestNegativeNumbersGiveZero) {
+  for (const runtime::Isa& isa : runtime::machine_isas()) {
+    for (const Activation activation : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu}) {
+      SCOPED_TRACE(isa.name + ", activation " + std::to_string(static_cast<int>(activation)));
+      for (const float y : activate(activation, std::vector<float>{-1e20f, -1e38f, -3e38f}, isa.target))
+        EXPECT_EQ(y, 0);
+      for (const double y : activate(activation, std::vector<double>{-1e300, -1e308}, isa.target)) EXPECT_EQ(y, 0);
+    }
+  }
+}
+
 TEST(Epilogue, AddsBiasAndResidualWithinItsColumns) {
   constexpr std::ptrdiff_t kRows = 3, kStep = 40;
   for (const runtime::Isa& isa : runtime::machine_isas()) {

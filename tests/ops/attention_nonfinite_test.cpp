@@ -166,6 +166,33 @@ TEST_F(NonFinite, RowOfScoresOfMinusInfinityIsEmpty) {
   }
 }
 
+// An empty row is 0 whatever the sink, which is then all of lse; elsewhere a sink that is no number reaches the row,
+// but not the weights of what is hidden.
+TEST_F(NonFinite, SinkReachesRowsThatSeeAKey) {
+  Tensor keep = Tensor::zeros(DType::boolean, 1, 1, kTokens, kTokens);
+  keep.values<bool>()[0] = true;  // query 0 sees key 0; the others see nothing
+  for (const std::string& isa : available_isas()) {
+    Context context({.threads = 1, .isa = isa});
+    for (const double x : {kNaN, kInfinity}) {
+      const Operands operands(DType::f32);
+      const Tensor sink = Tensor::of<float>({0.5f, static_cast<float>(x)}, 2);
+      Tensor out = poisoned_tensor(DType::f32, 1, 2, kTokens, kDim), lse = poisoned_tensor(DType::f32, 1, 2, kTokens);
+      Tensor weights = poisoned_tensor(DType::f32, 1, 2, kTokens, kTokens);
+      attention(operands.q, {operands.k, operands.v}, {.out = out, .lse = lse, .weights = weights},
+                {.mask = Mask::keep(keep), .sink = sink}, context);
+      const auto o = out.view<float, 4>(), w = weights.view<float, 4>();
+      const auto l = lse.view<float, 3>();
+      EXPECT_TRUE(std::isnan(o(0, 1, 0, 3)) && std::isnan(l(0, 1, 0)) && std::isnan(w(0, 1, 0, 0)));
+      EXPECT_EQ(w(0, 1, 0, 1), 0);
+      for (int i = 1; i < kTokens; ++i) {
+        ASSERT_EQ(o(0, 1, i, 3), 0);
+        ASSERT_EQ(w(0, 1, i, 0), 0);
+        ASSERT_TRUE(std::isnan(x) ? std::isnan(l(0, 1, i)) : l(0, 1, i) == static_cast<float>(x));
+      }
+    }
+  }
+}
+
 // Memory of `readable` bytes that ends where touching the next byte kills the program.
 class FencedMemory {
  public:
