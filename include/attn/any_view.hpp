@@ -25,11 +25,7 @@ class BasicAnyView {
       : data_(v.data()), extents_(v.extents()), strides_(v.strides()), dtype_(dtype_of<std::remove_const_t<T>>) {}
   template <Access W>
   requires(A == Access::read && W == Access::write) constexpr BasicAnyView(const BasicAnyView<R, W>& v)
-      : data_(v.data()),
-        extents_(v.extents()),
-        strides_(v.strides()),
-        dtype_(v.dtype()),
-        rank_found_(static_cast<std::int8_t>(v.rank_found())) {}
+      : data_(v.data()), extents_(v.extents()), strides_(v.strides()), dtype_(v.dtype()), rank_found_(v.rank_found()) {}
   // A tensor has its rank at run time: one of another rank is refused by the function that gets it, by name.
   BasicAnyView(const Tensor& t) requires(A == Access::read);
   BasicAnyView(Tensor& t) requires(A == Access::write);
@@ -57,7 +53,7 @@ class BasicAnyView {
   pointer data_ = nullptr;
   Extents<R> extents_{}, strides_{};
   DType dtype_ = DType::none;
-  std::int8_t rank_found_ = R;
+  int rank_found_ = R;
 };
 
 template <int R>

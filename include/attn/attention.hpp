@@ -31,7 +31,8 @@ struct Description {
   int tile_q = 0, tile_k = 0;     // queries and keys of a tile
   std::ptrdiff_t tasks = 0;       // pieces of work that threads share out
   std::size_t scratch_bytes = 0;  // scratch memory of all threads together
-  bool copies_k = false;          // k (v) is not contiguous f32/f64 along the head dim: tiles are widened into scratch
+  bool copies_k = false;          // k (v) is not of the type that sums are held in, side by side
+                                  // along the head dim: tiles are widened into scratch
   bool copies_v = false;
 };
 
@@ -40,7 +41,7 @@ struct Description {
 // Scaled dot-product attention: softmax(scale * q k^T) v with every option of AttentionOptions, for self- and
 // cross-attention, grouped queries (query head h reads kv head h / (Hq / Hkv)), d_v != d_qk, packed sequences.
 //
-// Shapes: q (B, Hq, L, D), k (B, Hkv, S, D), v (B, Hkv, S, Dv), Hq a multiple of Hkv; D and Dv from 1 to 576; any
+// Shapes: q (B, Hq, L, D), k (B, Hkv, S, D), v (B, Hkv, S, Dv), Hq a multiple of Hkv; D and Dv at least 1; any
 // strides, zero extents allowed. Dtypes: f32, f64, bf16, f16, mixed freely; sums are f32, or f64 when q, k or v is f64.
 // Nothing L x S is held: time O(B Hq L S (D + Dv)) over the visible tiles, scratch O(threads * (D + Dv)) (Milakov &
 // Gimelshein 2018; Dao et al. 2022). On one processor a row's bits depend on its query, its keys and the options only,

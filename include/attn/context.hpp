@@ -18,7 +18,9 @@ struct ContextAccess;
 inline namespace ATTN_ABI {
 struct ContextOptions {
   int threads = 0;  // threads of a call, its caller included; 0: one per available processor
-  std::pmr::memory_resource* memory = nullptr;  // where scratch and results come from; null: the default resource
+  // Where scratch and results come from; null: the default resource. Threads of a call use it at the same time, so that
+  // a resource that is not made for that (a monotonic or unsynchronized one) needs a lock around it.
+  std::pmr::memory_resource* memory = nullptr;
   std::string isa = {};  // instruction set, one of available_isas(); empty: ATTN_ISA if set, else the best there is
 };
 }  // namespace ATTN_ABI
@@ -39,7 +41,7 @@ class ATTN_API Context {
   const std::string& isa() const noexcept;
 
   // Called after every attention call that runs under this context; null: nobody looks. Observing changes no bit of
-  // a result. See <attn/observer.hpp>.
+  // a result. Not to be set while another thread calls under this context. See <attn/observer.hpp>.
   void set_observer(AttentionObserver* observer) noexcept;
   AttentionObserver* observer() const noexcept;
 

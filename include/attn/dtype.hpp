@@ -4,6 +4,7 @@
 #include <attn/export.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
 
@@ -86,10 +87,10 @@ constexpr bool is_floating(DType t) noexcept {
   return t == DType::f32 || t == DType::f64 || t == DType::bf16 || t == DType::f16;
 }
 
-// "f32", "bf16", "boolean", ...
+// "f32", "bf16", "boolean", ...; "unknown" for a number that no dtype has.
 constexpr std::string_view name_of(DType t) noexcept {
   constexpr std::string_view kNames[] = {"none", "f32", "f64", "bf16", "f16", "i8", "u8", "boolean", "i32", "i64"};
-  return kNames[static_cast<std::size_t>(t)];
+  return static_cast<std::size_t>(t) < std::size(kNames) ? kNames[static_cast<std::size_t>(t)] : "unknown";
 }
 
 // Reads raw 16-bit storage as bf16 or f16: bits_as<attn::bf16>(p).

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/export.hpp>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -27,7 +28,9 @@ class ATTN_API Error : public std::runtime_error {
 class [[nodiscard]] ATTN_API Status {
  public:
   Status() = default;  // ok
-  explicit Status(const Error& error);
+  // Needs memory for the sentence; where there is none, it says that in its place.
+  explicit Status(const Error& error) noexcept;
+  explicit Status(const std::bad_alloc& error) noexcept;
 
   bool ok() const noexcept { return message_.empty(); }
   const std::string& message() const noexcept { return message_; }

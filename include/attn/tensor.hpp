@@ -128,7 +128,7 @@ Tensor Tensor::of(std::initializer_list<T> values, I... extents) {
 
 template <int R, Access A>
 BasicAnyView<R, A>::BasicAnyView(const Tensor& t) requires(A == Access::read)
-    : data_(t.data()), dtype_(t.dtype()), rank_found_(static_cast<std::int8_t>(t.has_value() ? t.rank() : R)) {
+    : data_(t.data()), dtype_(t.dtype()), rank_found_(t.has_value() ? t.rank() : R) {
   for (int d = 0; t.has_value() && d < R && t.rank() == R; ++d) {
     extents_[d] = t.shape()[static_cast<std::size_t>(d)];
     strides_[d] = t.strides()[static_cast<std::size_t>(d)];
@@ -136,7 +136,7 @@ BasicAnyView<R, A>::BasicAnyView(const Tensor& t) requires(A == Access::read)
 }
 template <int R, Access A>
 BasicAnyView<R, A>::BasicAnyView(Tensor& t) requires(A == Access::write)
-    : data_(t.data()), dtype_(t.dtype()), rank_found_(static_cast<std::int8_t>(t.has_value() ? t.rank() : R)) {
+    : data_(t.data()), dtype_(t.dtype()), rank_found_(t.has_value() ? t.rank() : R) {
   for (int d = 0; t.has_value() && d < R && t.rank() == R; ++d) {
     extents_[d] = t.shape()[static_cast<std::size_t>(d)];
     strides_[d] = t.strides()[static_cast<std::size_t>(d)];

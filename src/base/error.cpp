@@ -17,6 +17,16 @@ Error::Error(std::string_view where, std::string_view argument, std::string_view
 
 Error::~Error() = default;
 
-Status::Status(const Error& error) : message_(error.what()), argument_(error.argument()) {}
+Status::Status(const Error& error) noexcept {
+  try {
+    argument_ = error.argument();
+    message_ = error.what();
+  } catch (const std::bad_alloc& no_memory) {
+    *this = Status(no_memory);
+  }
+}
+
+// Short enough to stand in the string itself, without an allocation.
+Status::Status(const std::bad_alloc&) noexcept : message_("out of memory") {}
 
 }  // namespace attn

@@ -50,8 +50,8 @@ Status check_attention(In<4> q, const KeyValue& kv, const AttentionOutputs& outs
     return Status();
   } catch (const Error& error) {
     return Status(error);
-  } catch (const std::exception& error) {
-    return Status(Error("attention", "", error.what()));
+  } catch (const std::bad_alloc& error) {
+    return Status(error);
   }
 }
 

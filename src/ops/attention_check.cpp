@@ -107,7 +107,7 @@ void check_align(std::string_view function, const CallSizes& sizes, const Attent
                 concat("shape ", base::shape_text(positions.extents().n), ", expected (1 or ", sizes.entries, ", ",
                        sizes.queries, ")"));
   }
-  if (positions.data() == nullptr && positions.size() != 0) {
+  if (positions.data() == nullptr && !is_empty(positions.extents())) {
     throw Error(function, "align: positions", "null pointer, expected memory");
   }
 }

@@ -73,12 +73,6 @@ void set_lengths(const MaskData& mask, std::string_view function, std::vector<Se
   }
 }
 
-// x + y, held within 64 bits: `unbounded` windows stay so.
-std::int64_t saturating_add(std::int64_t x, std::int64_t y) noexcept {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(x, y, &sum) ? Mask::unbounded : sum;
-}
-
 }  // namespace
 
 DType compute_dtype(DType q, DType k, DType v) noexcept {
@@ -114,8 +108,9 @@ VisibleKeys visible_keys(const AttentionPlan& plan, const Sequence& sequence, st
   const std::int64_t p = visible.position;
   if (mask.causal) visible.end = std::min(visible.end, p + 1);
   if (mask.prefix) visible.end = std::min(visible.end, std::max(p + 1, *mask.prefix));
-  if (mask.left != Mask::unbounded) visible.begin = std::max(visible.begin, p - mask.left);
-  if (mask.right != Mask::unbounded) visible.end = std::min(visible.end, saturating_add(p, mask.right + 1));
+  // Compared before they are added to p: a side may be any 64-bit number, `unbounded` among them.
+  if (mask.left < p) visible.begin = p - mask.left;
+  if (mask.right < visible.end - p) visible.end = p + mask.right + 1;
   if (!mask.documents.empty() && (p < 0 || p >= sequence.all_keys)) visible.end = 0;
   visible.end = std::max<std::int64_t>(visible.end, 0);
   visible.begin = std::min(visible.begin, visible.end);

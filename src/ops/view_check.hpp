@@ -9,6 +9,15 @@
 
 namespace attn::ops {
 
+// Whether no element is there. Not by the product, which may overflow.
+template <int R>
+constexpr bool is_empty(const Extents<R>& extents) {
+  for (const std::ptrdiff_t n : extents.n) {
+    if (n == 0) return true;
+  }
+  return false;
+}
+
 // Throws unless the view is of rank R and has memory wherever it has elements.
 template <int R, Access A>
 void check_view(std::string_view function, std::string_view argument, const BasicAnyView<R, A>& view) {
@@ -21,7 +30,7 @@ void check_view(std::string_view function, std::string_view argument, const Basi
                   base::concat("extents ", base::shape_text(view.extents().n), ", expected 0 or more"));
     }
   }
-  if (view.data() == nullptr && view.extents().product() != 0) {
+  if (view.data() == nullptr && !is_empty(view.extents())) {
     throw Error(function, argument,
                 base::concat("null pointer, expected memory for ", base::shape_text(view.extents().n)));
   }
@@ -35,7 +44,7 @@ void check_floating(std::string_view function, std::string_view argument, const 
   }
 }
 
-// Throws unless the view has these extents and, as an output, a place of its own for every element.
+// Throws unless the view has these extents and, as an output, no dimension in which elements share a place.
 template <int R, Access A>
 void check_extents(std::string_view function, std::string_view argument, const BasicAnyView<R, A>& view,
                    const Extents<R>& expected, std::string_view meaning) {
@@ -46,7 +55,7 @@ void check_extents(std::string_view function, std::string_view argument, const B
   }
   if constexpr (A == Access::write) {
     for (int d = 0; d < R; ++d) {
-      if (view.stride(d) == 0 && view.extent(d) > 1 && view.extents().product() != 0) {
+      if (view.stride(d) == 0 && view.extent(d) > 1 && !is_empty(view.extents())) {
         throw Error(function, argument,
                     base::concat("stride 0 in dimension ", d, ", expected a place for each element"));
       }

@@ -101,6 +101,9 @@ TEST(Tensor, AnyViewRemembersAWrongRank) {
   const In<4> in(t);
   EXPECT_EQ(in.rank_found(), 3);
   EXPECT_EQ(In<3>(t).extent(2), 4);
+  const std::vector<std::ptrdiff_t> shape(260, 1);  // 260 is 4 in 8 bits
+  const Tensor of_260 = Tensor::zeros(DType::f32, shape);
+  EXPECT_EQ(In<4>(of_260).rank_found(), 260);
 }
 
 }  // namespace

@@ -43,6 +43,15 @@ const Mistake kMistakes[] = {
     {"q: rank 3, expected 4", [](Call& c) { c.q = c.flat; }},
     {"v: null pointer, expected memory for (1, 2, 6, 8)",
      [](Call& c) { c.v = view(static_cast<const float*>(nullptr), 1, 2, 6, 8); }},
+    {"v: null pointer, expected memory for (4294967296, 4294967296, 1, 1)",  // whose product overflows to 0
+     [](Call& c) {
+       constexpr std::ptrdiff_t kMany = std::ptrdiff_t{1} << 32;
+       c.v = In<4>(DType::f32, nullptr, {kMany, kMany, 1, 1}, {1, 1, 1, 1});
+     }},
+    {"q: dtype unknown, expected f32, f64, bf16 or f16",
+     [](Call& c) {
+       c.q = c.pairs(static_cast<DType>(200), {1, 4, 6, 8});
+     }},
     {"k: extents (1, 2, -6, 8), expected 0 or more", [](Call& c) { c.k = c.f32(1, 2, -6, 8); }},
     {"k: batch 2, expected 1 as in q", [](Call& c) { c.k = c.f32(2, 2, 6, 8); }},
     {"v: batch 2, expected 1 as in q", [](Call& c) { c.v = c.f32(2, 2, 6, 8); }},

@@ -31,6 +31,10 @@ TEST(Mask, ShowsWhatItsDefinitionSays) {
   EXPECT_EQ(picture(Mask::window(0, 1), 4, 4), "##.. .##. ..## ...# ");
   EXPECT_EQ(picture(Mask::window(Mask::unbounded, 1), 4, 4), "##.. ###. #### #### ");
   EXPECT_EQ(picture(Mask::window(1, Mask::unbounded), 4, 4), "#### #### .### ..## ");
+  // Sides near the end of 64 bits overflow nothing, wherever the query stands.
+  constexpr std::int64_t kAlmost = Mask::unbounded - 1;
+  EXPECT_EQ(picture(Mask::window(kAlmost, Mask::unbounded), 6, 2, Align::bottom_right()), "## ## ## ## ## ## ");
+  EXPECT_EQ(picture(Mask::window(0, kAlmost), 4, 2, Align::top_left()), "## .# .. .. ");
   EXPECT_EQ(picture(Mask::prefix_lm(2), 4, 4), "##.. ##.. ###. #### ");
   EXPECT_EQ(picture(Mask::lengths({2}), 2, 4), "##.. ##.. ");
   EXPECT_EQ(picture(Mask::causal() & Mask::lengths({2}), 2, 4, Align::bottom_right()), "#... ##.. ");
