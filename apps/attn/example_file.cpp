@@ -28,8 +28,9 @@ class Reader {
     try {
       json_ = Json::parse(input);
     } catch (const Json::exception& e) {
-      throw Error(name_, "",
-                  fmt::format("not JSON, expected an object with x, w_q, w_k, w_v or q, k, v ({})", e.what()));
+      // "[json.exception.parse_error.101] parse error at line 1, ...": people need what follows the bracket.
+      const std::string_view reason = e.what();
+      throw Error(name_, "", fmt::format("not JSON: {}", reason.substr(reason.find(']') + 2)));
     }
     if (!json_.is_object()) throw Error(name_, "", "expected a JSON object with x, w_q, w_k, w_v or q, k, v");
     for (const auto& [key, value] : json_.items()) {

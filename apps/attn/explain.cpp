@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <attn/error.hpp>
@@ -11,6 +10,7 @@
 
 #include "command.hpp"
 #include "example_file.hpp"
+#include "joined.hpp"
 
 namespace attn::app {
 namespace {
@@ -76,8 +76,7 @@ void explain(const ExplainCommand& command) {
     }
     return print_json(json);
   }
-  if (!result.tokens.empty())
-    fmt::print("tokens: {}\n\n", printable(fmt::format("{}", fmt::join(result.tokens, ", "))));
+  if (!result.tokens.empty()) fmt::print("tokens: {}\n\n", printable(joined(result.tokens, ", ")));
   for (const inspect::Step& step : result.steps) {
     fmt::print("{}{}{}\n", step.name, step.formula.empty() ? "" : ": ", step.formula);
     print_matrix(step.value);

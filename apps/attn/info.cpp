@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <attn/error.hpp>
 #include <attn/io/config.hpp>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "joined.hpp"
 
 namespace attn::app {
 namespace {
@@ -98,7 +98,7 @@ void info(const InfoCommand& command) {
   for (const auto& [key, value] : listing.metadata) fmt::print("{}: {}\n", printable(key), printable(value));
   fmt::print("\n");
   for (const auto& [name, info] : listing.tensors) {
-    fmt::print("{:<{}}  {:<7}  ({})\n", printable(name), width, name_of(info.dtype), fmt::join(info.shape, ", "));
+    fmt::print("{:<{}}  {:<7}  ({})\n", printable(name), width, name_of(info.dtype), joined(info.shape, ", "));
   }
 }
 

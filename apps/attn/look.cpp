@@ -125,8 +125,6 @@ void add_look(CLI::App& app) {
       ->check(CLI::IsMember(colormap_names()))
       ->option_text("NAME");
   verb->add_option("--format", command->formats, "Any of html,png,svg,pdf; html,png,svg by default")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"html", "png", "svg", "pdf"}))
       ->option_text("FORMATS");
   verb->add_option("-o,--output", command->folder, "Folder to write to, made if absent; out by default")
       ->option_text("DIR");

@@ -14,9 +14,8 @@ namespace attn::app {
 struct LookCommand {
   CommonOptions common;
   std::filesystem::path model, file, folder = "out";
-  std::string text, pair, layers, heads, colormap = "blues";
+  std::string text, pair, layers, heads, colormap = "blues", formats = "html,png,svg";
   bool has_text = false, has_pair = false;
-  std::vector<std::string> formats = {"html", "png", "svg"};
 };
 
 // One text of a call: how its results are called, "" or "-3" for line 3 of a file, and how messages call it.

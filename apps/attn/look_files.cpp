@@ -10,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "look.hpp"
 
@@ -76,6 +77,19 @@ draw::Figure figure_of(const LookCommand& command, const std::string& model_name
                           .max_width = std::clamp(wanted, 1600.0, 3200.0)});
 }
 
+// Each once, in the order in which they are written.
+std::set<std::string> formats_of(const LookCommand& command) {
+  std::set<std::string> formats;
+  std::istringstream list(command.formats);
+  for (std::string format; std::getline(list, format, ',');) {
+    if (format != "html" && format != "png" && format != "svg" && format != "pdf") {
+      throw Error("--format", "", fmt::format("\"{}\", expected any of html,png,svg,pdf", format));
+    }
+    formats.insert(format);
+  }
+  return formats;
+}
+
 draw::FigureFormat figure_format(const std::string& format) {
   if (format == "png") return draw::FigureFormat::png;
   if (format == "svg") return draw::FigureFormat::svg;
@@ -98,7 +112,7 @@ LookFiles draw_look(const LookCommand& command, const std::string& model_name, c
                     const inspect::Record& record) {
   LookFiles files;
   std::optional<draw::Figure> figure;
-  for (const std::string& format : std::set(command.formats.begin(), command.formats.end())) {
+  for (const std::string& format : formats_of(command)) {
     const std::string name = format == "html" ? "attention" : "heads";
     files.paths.push_back(command.folder / fmt::format("{}{}.{}", name, text.suffix, format));
     if (format == "html") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "joined.hpp"
 #include "look.hpp"
 
 namespace attn::app {
@@ -71,7 +71,7 @@ void print_look(const LookCommand& command, const std::string& model_name, const
   fmt::print("{}: {} of {}\n", printable(model_name), counted(record.config.num_hidden_layers, "layer"),
              counted(record.config.num_attention_heads, "head"));
   fmt::print("{}: {}\n\n", counted(static_cast<std::ptrdiff_t>(record.encoding.tokens.size()), "token"),
-             printable(fmt::format("{}", fmt::join(record.encoding.tokens, " "))));
+             printable(joined(record.encoding.tokens, " ")));
   const std::vector<inspect::HeadPattern> patterns = inspect::patterns(record);
   if (patterns.empty()) return;
   print_heat_map(command, record, telling_head(patterns));

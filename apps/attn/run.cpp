@@ -5,6 +5,7 @@
 #include <attn/io/atomic_file.hpp>
 #include <attn/io/npy.hpp>
 #include <attn/io/safetensors.hpp>
+#include <charconv>
 #include <deque>
 #include <map>
 #include <memory>
@@ -23,24 +24,28 @@ struct RunOptions {
   std::vector<std::filesystem::path> inputs;
   std::filesystem::path output;
   bool causal = false, weights = false, lse = false;
-  std::string align;
-  std::vector<std::string> window;
+  std::string align, window;
   std::optional<double> softcap, scale;
 };
 
-std::int64_t window_side(const std::string& text) {
-  if (text == "inf") return Mask::unbounded;
-  std::size_t used = 0;
-  std::int64_t side = -1;
-  try {
-    side = std::stoll(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != text.size() || side < 0) {
-    throw Error("--window", "", fmt::format("\"{}\", expected a number of tokens from 0 on, or inf", text));
-  }
-  return side;
+[[noreturn]] void refuse_window(const std::string& text) {
+  throw Error("--window", "", fmt::format("\"{}\", expected LEFT,RIGHT: numbers of tokens from 0 on, or inf", text));
+}
+
+// One side of the window `text`.
+std::int64_t window_side(const std::string& text, std::string_view side) {
+  if (side == "inf") return Mask::unbounded;
+  std::int64_t tokens = -1;
+  const auto [end, failure] = std::from_chars(side.data(), side.data() + side.size(), tokens);
+  if (failure != std::errc() || end != side.data() + side.size() || tokens < 0) refuse_window(text);
+  return tokens;
+}
+
+Mask window_of(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) refuse_window(text);
+  const std::string_view sides = text;
+  return Mask::window(window_side(text, sides.substr(0, comma)), window_side(text, sides.substr(comma + 1)));
 }
 
 Mask lengths_of(const RunInputs& inputs) {
@@ -58,9 +63,7 @@ Mask lengths_of(const RunInputs& inputs) {
 AttentionOptions attention_options(const RunOptions& run, const RunInputs& inputs) {
   AttentionOptions options{.scale = run.scale, .softcap = run.softcap};
   if (run.causal) options.mask = options.mask & Mask::causal();
-  if (!run.window.empty()) {
-    options.mask = options.mask & Mask::window(window_side(run.window[0]), window_side(run.window[1]));
-  }
+  if (!run.window.empty()) options.mask = options.mask & window_of(run.window);
   if (inputs.has("mask")) options.mask = options.mask & Mask::keep(as_rank_4(inputs, "mask"));
   if (inputs.has("lengths")) options.mask = options.mask & lengths_of(inputs);
   if (inputs.has("bias")) options.bias = as_rank_4(inputs, "bias");
@@ -183,8 +186,6 @@ void add_run(CLI::App& app) {
       ->check(CLI::IsMember({"top_left", "bottom_right"}))
       ->option_text("WHERE");
   verb->add_option("--window", options->window, "Tokens that a query sees on each side of its own; inf opens a side")
-      ->delimiter(',')
-      ->expected(2)
       ->option_text("LEFT,RIGHT");
   verb->add_option("--softcap", options->softcap, "Cap the scores at X * tanh(score / X)")->option_text("X");
   verb->add_option("--scale", options->scale, "Factor of the scores; 1 / sqrt(dim) by default")->option_text("X");

@@ -2,7 +2,6 @@
 #include "run_inputs.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <attn/error.hpp>
@@ -10,6 +9,8 @@
 #include <attn/io/safetensors.hpp>
 #include <cmath>
 #include <limits>
+
+#include "joined.hpp"
 
 namespace attn::app {
 namespace {
@@ -20,7 +21,7 @@ void add(RunInputs& inputs, const std::string& name, Tensor tensor, const std::f
   const bool is_known = std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
   if (!is_known) {
     throw Error(file.string(), fmt::format("\"{}\"", name),
-                fmt::format("no input of this name, expected one of {}", fmt::join(kNames, ", ")));
+                fmt::format("no input of this name, expected one of {}", joined(kNames, ", ")));
   }
   if (inputs.has(name)) throw Error(file.string(), fmt::format("\"{}\"", name), "given twice");
   inputs.tensors.emplace(name, std::move(tensor));
@@ -111,7 +112,7 @@ std::string first_non_finite(const std::string& name, const Tensor& tensor) {
     const double x = value_at(tensor, walk.offset());
     // -inf in a bias is a mask, and meant so.
     const bool is_meant = name == "bias" && x == -std::numeric_limits<double>::infinity();
-    if (!std::isfinite(x) && !is_meant) return fmt::format("{}[{}]: {}", name, fmt::join(walk.index(), ", "), x);
+    if (!std::isfinite(x) && !is_meant) return fmt::format("{}[{}]: {}", name, joined(walk.index(), ", "), x);
   }
   return {};
 }

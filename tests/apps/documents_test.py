@@ -48,11 +48,10 @@ class Documents(ProgramTest):
         for command, expected in commands:
             result = subprocess.run(["bash", "-c", command], cwd=self.folder, env=environment, timeout=300,
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            pattern = "\n".join(steady("\n".join(expected)))
-            pattern = re.escape(pattern).replace(r"\.\.\.", "(?:.|\n)*")
+            wanted = "\n".join(steady("\n".join(expected)))
             printed = "\n".join(steady(result.stdout.decode()))
-            if not re.fullmatch(pattern, printed):
-                self.assertEqual(printed, "\n".join(expected), command)
+            if not re.fullmatch(re.escape(wanted).replace(r"\.\.\.", "(?:.|\n)*"), printed):
+                self.assertEqual(printed, wanted, command)
 
 
 if __name__ == "__main__":

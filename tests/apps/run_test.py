@@ -55,6 +55,11 @@ class Run(ProgramTest):
         self.assert_close(self.out_of("--causal", "--align", "top_left", tensors=short)["out"][1], V[0])
         self.assert_close(self.out_of("--causal", "--align", "bottom_right", tensors=short)["out"][1], OUT[4:])
 
+    def test_options_may_come_first(self):
+        self.write("qkv.safetensors", safetensors_bytes(example()))
+        self.succeeds("run", "--window", "0,0", "-o", "out.safetensors", "--scale", "2", "qkv.safetensors")
+        self.assert_close(read_safetensors(self.path("out.safetensors"))["out"][1], [x for row in V for x in row])
+
     def test_optional_tensors(self):
         mask = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
         flat = [x for row in V for x in row]
@@ -135,7 +140,8 @@ class RunRefuses(ProgramTest):
         whole = safetensors_bytes(example())
         self.refuses_file(whole, "softcap: 0, expected a number above 0", "--softcap", "0")
         self.refuses_file(whole, "scale: nan, expected a finite number", "--scale", "nan")
-        self.refuses_file(whole, '--window: "-1"', "--window=-1,0")
+        for window in ("-1,0", "1", "1,2,3", "1,", "x,0", ",", "99999999999999999999,0"):
+            self.refuses_file(whole, f'--window: "{window}", expected LEFT,RIGHT', "--window=" + window)
         self.refuses_file(whole, "--align", "--align", "middle")
         self.refuses_file(whole, "--threads", "--threads", "-1")
         self.refuses_file(whole, "--nonsense", "--nonsense")
