@@ -89,42 +89,42 @@ class TaskRun {
  public:
   TaskRun(const AttentionTask& task, std::byte* scratch) : task_(task), mem_(task, kLanes, scratch) {}
 
-  void Run() {
+  void run() {
     const std::ptrdiff_t tiles = (task_.queries + kLanes - 1) / kLanes;
-    for (std::ptrdiff_t t = 0; t < tiles; ++t) Begin(t);
+    for (std::ptrdiff_t t = 0; t < tiles; ++t) begin_tile(t);
     const std::int64_t begin = *std::min_element(task_.begin, task_.begin + task_.queries);
     const std::int64_t end = *std::max_element(task_.end, task_.end + task_.queries);
-    for (std::ptrdiff_t k0 = begin / kBlockKeys * kBlockKeys; k0 < end; k0 += kBlockKeys) Block(k0, end, tiles);
-    for (std::ptrdiff_t t = 0; t < tiles; ++t) Finish(t);
+    for (std::ptrdiff_t k0 = begin / kBlockKeys * kBlockKeys; k0 < end; k0 += kBlockKeys) run_block(k0, end, tiles);
+    for (std::ptrdiff_t t = 0; t < tiles; ++t) finish_tile(t);
   }
 
  private:
-  PairBlock Place(std::ptrdiff_t tile, std::ptrdiff_t k0, std::ptrdiff_t keys) const {
+  PairBlock place_of(std::ptrdiff_t tile, std::ptrdiff_t k0, std::ptrdiff_t keys) const {
     return {.first_query = tile * kLanes,
             .queries = std::min(kLanes, task_.queries - tile * kLanes),
             .first_key = k0,
             .keys = keys,
             .lanes = kLanes};
   }
-  T* Query(std::ptrdiff_t tile) const { return mem_.qt + tile * task_.dim_qk * kLanes; }
-  T* Output(std::ptrdiff_t tile) const { return mem_.o + tile * task_.dim_v * kLanes; }
+  T* query_tile(std::ptrdiff_t tile) const { return mem_.qt + tile * task_.dim_qk * kLanes; }
+  T* output_tile(std::ptrdiff_t tile) const { return mem_.o + tile * task_.dim_v * kLanes; }
 
-  void Begin(std::ptrdiff_t tile) {
-    const PairBlock place = Place(tile, 0, 0);
+  void begin_tile(std::ptrdiff_t tile) {
+    const PairBlock place = place_of(tile, 0, 0);
     load_transposed(task_.q, place.first_query, place.queries, task_.dim_qk, kLanes, static_cast<T>(task_.scale),
-                    Query(tile));
-    std::fill_n(Output(tile), task_.dim_v * kLanes, T{0});
+                    query_tile(tile));
+    std::fill_n(output_tile(tile), task_.dim_v * kLanes, T{0});
     std::fill_n(mem_.max + tile * kLanes, kLanes, -std::numeric_limits<T>::infinity());
     std::fill_n(mem_.sum + tile * kLanes, kLanes, T{0});
   }
 
   // All tiles against the keys from k0, so that a block is widened once for all of them.
-  void Block(std::ptrdiff_t k0, std::int64_t end, std::ptrdiff_t tiles) {
+  void run_block(std::ptrdiff_t k0, std::int64_t end, std::ptrdiff_t tiles) {
     const std::ptrdiff_t keys = std::min<std::ptrdiff_t>(kBlockKeys, end - k0);
     const BlockRows<T> k(task_.k, k0, keys, task_.dim_qk, mem_.k);
     const BlockRows<T> v(task_.v, k0, keys, task_.dim_v, mem_.v);
     for (std::ptrdiff_t t = 0; t < tiles; ++t) {
-      const PairBlock rows = Place(t, k0, 0);
+      const PairBlock rows = place_of(t, k0, 0);
       const std::int64_t* row_end = task_.end + rows.first_query;
       const std::int64_t* row_begin = task_.begin + rows.first_query;
       const std::int64_t tile_end = std::min(k0 + keys, *std::max_element(row_end, row_end + rows.queries));
@@ -132,49 +132,49 @@ class TaskRun {
       if (tile_end <= k0 || tile_begin >= tile_end) continue;
       const bool is_cut = *std::min_element(row_end, row_end + rows.queries) < tile_end ||
                           *std::max_element(row_begin, row_begin + rows.queries) > k0;
-      TileBlock(t, Place(t, k0, tile_end - k0), k, v, is_cut || HidesPairs());
+      run_tile_block(t, place_of(t, k0, tile_end - k0), k, v, is_cut || hides_pairs());
     }
   }
 
-  bool HidesPairs() const { return !task_.pair_masks.empty() || !task_.documents.empty() || task_.bias.wanted(); }
+  bool hides_pairs() const { return !task_.pair_masks.empty() || !task_.documents.empty() || task_.bias.wanted(); }
 
   // Finished scores of a block, except for what is hidden.
-  void Scores(std::ptrdiff_t tile, const PairBlock& place, const BlockRows<T>& k) {
+  void finish_scores(std::ptrdiff_t tile, const PairBlock& place, const BlockRows<T>& k) {
     const D d;
     const std::ptrdiff_t count = place.keys * kLanes;
-    QkBlock<kWide>(d, k.data, k.stride, place.keys, Query(tile), task_.dim_qk, mem_.s);
-    if (task_.softcap != 0) SoftcapBlock(d, static_cast<T>(task_.softcap), count, mem_.s);
+    qk_block<kWide>(d, k.data, k.stride, place.keys, query_tile(tile), task_.dim_qk, mem_.s);
+    if (task_.softcap != 0) softcap_block(d, static_cast<T>(task_.softcap), count, mem_.s);
     if (task_.bias.wanted() || task_.has_alibi) {
       bias_block(task_, place, mem_.bias);
-      AddBlock(d, mem_.bias, count, mem_.s);
+      add_block(d, mem_.bias, count, mem_.s);
     }
   }
 
-  void TileBlock(std::ptrdiff_t tile, const PairBlock& place, const BlockRows<T>& k, const BlockRows<T>& v,
-                 bool hides) {
+  void run_tile_block(std::ptrdiff_t tile, const PairBlock& place, const BlockRows<T>& k, const BlockRows<T>& v,
+                      bool hides) {
     const D d;
-    Scores(tile, place, k);
+    finish_scores(tile, place, k);
     bool selects = false;
     if (hides) {
       hidden_block(task_, place, mem_.hidden);
-      HideBlock(d, mem_.hidden, place.keys * kLanes, mem_.s);
+      hide_block(d, mem_.hidden, place.keys * kLanes, mem_.s);
       selects = !all_finite(v.data, v.stride, place.keys, task_.dim_v);
     }
     const bool raised =
-        SoftmaxBlock<kWide>(d, place.keys, mem_.s, mem_.max + tile * kLanes, mem_.sum + tile * kLanes, mem_.shrink);
-    if (raised) ScaleRows<kWide>(d, mem_.shrink, task_.dim_v, Output(tile));
+        softmax_block<kWide>(d, place.keys, mem_.s, mem_.max + tile * kLanes, mem_.sum + tile * kLanes, mem_.shrink);
+    if (raised) scale_rows<kWide>(d, mem_.shrink, task_.dim_v, output_tile(tile));
     if (task_.dropout.rule != nullptr) drop_block(task_, place, mem_.s);
     if (selects) {
-      PvBlock<kWide, true>(d, v.data, v.stride, place.keys, mem_.s, mem_.hidden, task_.dim_v, Output(tile));
+      pv_block<kWide, true>(d, v.data, v.stride, place.keys, mem_.s, mem_.hidden, task_.dim_v, output_tile(tile));
     } else {
-      PvBlock<kWide, false>(d, v.data, v.stride, place.keys, mem_.s, mem_.hidden, task_.dim_v, Output(tile));
+      pv_block<kWide, false>(d, v.data, v.stride, place.keys, mem_.s, mem_.hidden, task_.dim_v, output_tile(tile));
     }
   }
 
   // The sink joins the denominator; outputs are divided by it and stored. In an empty row, whose sum is 0, there is
   // nothing to divide, whatever the sink.
-  void Finish(std::ptrdiff_t tile) {
-    const PairBlock place = Place(tile, 0, 0);
+  void finish_tile(std::ptrdiff_t tile) {
+    const PairBlock place = place_of(tile, 0, 0);
     const T sink = task_.has_sink ? static_cast<T>(task_.sink) : -std::numeric_limits<T>::infinity();
     T* max = mem_.max + tile * kLanes;
     T* sum = mem_.sum + tile * kLanes;
@@ -195,15 +195,16 @@ class TaskRun {
       }
     }
     if (task_.out.wanted()) {
-      store_transposed(Output(tile), kLanes, mem_.shrink, task_.out, place.first_query, place.queries, task_.dim_v);
+      store_transposed(output_tile(tile), kLanes, mem_.shrink, task_.out, place.first_query, place.queries,
+                       task_.dim_v);
     }
-    if (task_.weights.wanted() || task_.scores.wanted()) StorePairs(tile);
+    if (task_.weights.wanted() || task_.scores.wanted()) store_rows(tile);
   }
 
   // Weights and scores, asked for by few: the scores are computed again, block by block, now that the row's maximum
   // and sum are known.
-  void StorePairs(std::ptrdiff_t tile) {
-    const PairBlock rows = Place(tile, 0, 0);
+  void store_rows(std::ptrdiff_t tile) {
+    const PairBlock rows = place_of(tile, 0, 0);
     const std::ptrdiff_t last = task_.first_column + task_.keys;
     const double outside = -std::numeric_limits<double>::infinity();
     for (const auto& [begin, end] :
@@ -212,30 +213,30 @@ class TaskRun {
       if (task_.scores.wanted()) fill_pairs(rows, task_.scores, begin, end, outside);
     }
     for (std::ptrdiff_t k0 = 0; k0 < task_.keys; k0 += kBlockKeys) {
-      const PairBlock place = Place(tile, k0, std::min(kBlockKeys, task_.keys - k0));
+      const PairBlock place = place_of(tile, k0, std::min(kBlockKeys, task_.keys - k0));
       const BlockRows<T> k(task_.k, k0, place.keys, task_.dim_qk, mem_.k);
-      StorePairsBlock(tile, place, k);
+      store_rows_block(tile, place, k);
     }
   }
 
-  void StorePairsBlock(std::ptrdiff_t tile, const PairBlock& place, const BlockRows<T>& k) {
+  void store_rows_block(std::ptrdiff_t tile, const PairBlock& place, const BlockRows<T>& k) {
     const D d;
     const std::ptrdiff_t count = place.keys * kLanes, column = task_.first_column + place.first_key;
     if (task_.scores.wanted() && task_.score_stage != ScoreStage::masked) {
-      QkBlock<kWide>(d, k.data, k.stride, place.keys, Query(tile), task_.dim_qk, mem_.s);
+      qk_block<kWide>(d, k.data, k.stride, place.keys, query_tile(tile), task_.dim_qk, mem_.s);
       if (task_.score_stage == ScoreStage::capped && task_.softcap != 0) {
-        SoftcapBlock(d, static_cast<T>(task_.softcap), count, mem_.s);
+        softcap_block(d, static_cast<T>(task_.softcap), count, mem_.s);
       }
       store_pairs(mem_.s, place, task_.scores, column);
     }
-    Scores(tile, place, k);
+    finish_scores(tile, place, k);
     hidden_block(task_, place, mem_.hidden);
-    HideBlock(d, mem_.hidden, count, mem_.s);
+    hide_block(d, mem_.hidden, count, mem_.s);
     if (task_.scores.wanted() && task_.score_stage == ScoreStage::masked) {
       store_pairs(mem_.s, place, task_.scores, column);
     }
     if (!task_.weights.wanted()) return;
-    WeightsBlock<kWide>(d, place.keys, mem_.max + tile * kLanes, mem_.inverse, mem_.hidden, mem_.s);
+    weights_block<kWide>(d, place.keys, mem_.max + tile * kLanes, mem_.inverse, mem_.hidden, mem_.s);
     store_pairs(mem_.s, place, task_.weights, column);
   }
 
@@ -244,29 +245,29 @@ class TaskRun {
 };
 
 template <class T>
-std::ptrdiff_t VectorLanes() {
+std::ptrdiff_t vector_lanes() {
   return static_cast<std::ptrdiff_t>(hn::MaxLanes(hn::ScalableTag<T>()));
 }
 
 // With no more queries than lanes, one vector a tile: the others would hold padding only.
 template <class T>
-void RunTask(const AttentionTask& task, std::byte* scratch) {
-  if (task.queries <= VectorLanes<T>()) {
-    TaskRun<T, 1>(task, scratch).Run();
+void run_task(const AttentionTask& task, std::byte* scratch) {
+  if (task.queries <= vector_lanes<T>()) {
+    TaskRun<T, 1>(task, scratch).run();
   } else {
-    TaskRun<T, kVectors>(task, scratch).Run();
+    TaskRun<T, kVectors>(task, scratch).run();
   }
 }
 
-void RunF32(const AttentionTask& task, std::byte* scratch) { RunTask<float>(task, scratch); }
-void RunF64(const AttentionTask& task, std::byte* scratch) { RunTask<double>(task, scratch); }
+void run_f32(const AttentionTask& task, std::byte* scratch) { run_task<float>(task, scratch); }
+void run_f64(const AttentionTask& task, std::byte* scratch) { run_task<double>(task, scratch); }
 
-std::ptrdiff_t TileQueries(DType compute) {
-  return kVectors * (compute == DType::f64 ? VectorLanes<double>() : VectorLanes<float>());
+std::ptrdiff_t tile_queries(DType compute) {
+  return kVectors * (compute == DType::f64 ? vector_lanes<double>() : vector_lanes<float>());
 }
 
-std::ptrdiff_t TileQueriesOf(DType compute, std::ptrdiff_t queries) {
-  const std::ptrdiff_t wide = TileQueries(compute);
+std::ptrdiff_t tile_queries_of(DType compute, std::ptrdiff_t queries) {
+  const std::ptrdiff_t wide = tile_queries(compute);
   return queries <= wide / kVectors ? wide / kVectors : wide;
 }
 
@@ -277,27 +278,27 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace attn::kernels {
 
-HWY_EXPORT(RunF32);
-HWY_EXPORT(RunF64);
-HWY_EXPORT(TileQueries);
-HWY_EXPORT(TileQueriesOf);
+HWY_EXPORT(run_f32);
+HWY_EXPORT(run_f64);
+HWY_EXPORT(tile_queries);
+HWY_EXPORT(tile_queries_of);
 
 AttentionTiles attention_tiles(std::int64_t target, DType compute) noexcept {
-  const std::ptrdiff_t queries = ATTN_DISPATCH(TileQueries, target)(compute);
+  const std::ptrdiff_t queries = ATTN_DISPATCH(tile_queries, target)(compute);
   return {.queries = queries, .keys = kBlockKeys, .task_queries = (kTaskQueries + queries - 1) / queries * queries};
 }
 
 std::size_t attention_scratch_bytes(std::int64_t target, DType compute, const AttentionTask& task) noexcept {
-  const std::ptrdiff_t lanes = ATTN_DISPATCH(TileQueriesOf, target)(compute, task.queries);
+  const std::ptrdiff_t lanes = ATTN_DISPATCH(tile_queries_of, target)(compute, task.queries);
   if (compute == DType::f64) return TaskScratch<double>(task, lanes, nullptr).bytes;
   return TaskScratch<float>(task, lanes, nullptr).bytes;
 }
 
 void attention(std::int64_t target, DType compute, const AttentionTask& task, std::byte* scratch) noexcept {
   if (compute == DType::f64) {
-    ATTN_DISPATCH(RunF64, target)(task, scratch);
+    ATTN_DISPATCH(run_f64, target)(task, scratch);
   } else {
-    ATTN_DISPATCH(RunF32, target)(task, scratch);
+    ATTN_DISPATCH(run_f32, target)(task, scratch);
   }
 }
 

@@ -40,8 +40,8 @@ constexpr int kVectors = 4, kRows = 4;
 
 // s[r][lane] = sum over d in order of k[r][d] * qt[d][lane], for kCount rows.
 template <int kCount, int kWide, class D, class T = hn::TFromD<D>>
-HWY_INLINE void QkRows(D d, const T* HWY_RESTRICT k, std::ptrdiff_t k_stride, const T* HWY_RESTRICT qt,
-                       std::ptrdiff_t dim, T* HWY_RESTRICT s) {
+HWY_INLINE void qk_rows(D d, const T* HWY_RESTRICT k, std::ptrdiff_t k_stride, const T* HWY_RESTRICT qt,
+                        std::ptrdiff_t dim, T* HWY_RESTRICT s) {
   constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
   const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   hn::Vec<D> sum[kCount][kWide];
@@ -61,18 +61,18 @@ HWY_INLINE void QkRows(D d, const T* HWY_RESTRICT k, std::ptrdiff_t k_stride, co
 
 // Scores of `keys` keys: s[key][lane].
 template <int kWide, class D, class T = hn::TFromD<D>>
-void QkBlock(D d, const T* k, std::ptrdiff_t k_stride, std::ptrdiff_t keys, const T* qt, std::ptrdiff_t dim, T* s) {
+void qk_block(D d, const T* k, std::ptrdiff_t k_stride, std::ptrdiff_t keys, const T* qt, std::ptrdiff_t dim, T* s) {
   constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
   std::ptrdiff_t r = 0;
-  for (; r + kRows <= keys; r += kRows) QkRows<kRows, kWide>(d, k + r * k_stride, k_stride, qt, dim, s + r * kLanes);
-  for (; r < keys; ++r) QkRows<1, kWide>(d, k + r * k_stride, k_stride, qt, dim, s + r * kLanes);
+  for (; r + kRows <= keys; r += kRows) qk_rows<kRows, kWide>(d, k + r * k_stride, k_stride, qt, dim, s + r * kLanes);
+  for (; r < keys; ++r) qk_rows<1, kWide>(d, k + r * k_stride, k_stride, qt, dim, s + r * kLanes);
 }
 
 // o[r][lane] += sum over keys in order of v[key][r] * p[key][lane], for kCount head dims. With kSelect, a hidden pair
 // adds nothing even where v is not finite.
 template <int kCount, int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
-HWY_INLINE void PvRows(D d, const T* HWY_RESTRICT v, std::ptrdiff_t v_stride, std::ptrdiff_t keys,
-                       const T* HWY_RESTRICT p, const T* HWY_RESTRICT hidden, T* HWY_RESTRICT o) {
+HWY_INLINE void pv_rows(D d, const T* HWY_RESTRICT v, std::ptrdiff_t v_stride, std::ptrdiff_t keys,
+                        const T* HWY_RESTRICT p, const T* HWY_RESTRICT hidden, T* HWY_RESTRICT o) {
   constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
   const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   hn::Vec<D> sum[kCount][kWide];
@@ -102,26 +102,26 @@ HWY_INLINE void PvRows(D d, const T* HWY_RESTRICT v, std::ptrdiff_t v_stride, st
 
 // Adds a block of keys to all head dims of the output tile o[dim][lane].
 template <int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
-void PvBlock(D d, const T* v, std::ptrdiff_t v_stride, std::ptrdiff_t keys, const T* p, const T* hidden,
-             std::ptrdiff_t dim, T* o) {
+void pv_block(D d, const T* v, std::ptrdiff_t v_stride, std::ptrdiff_t keys, const T* p, const T* hidden,
+              std::ptrdiff_t dim, T* o) {
   constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
   std::ptrdiff_t r = 0;
   for (; r + kRows <= dim; r += kRows)
-    PvRows<kRows, kWide, kSelect>(d, v + r, v_stride, keys, p, hidden, o + r * kLanes);
-  for (; r < dim; ++r) PvRows<1, kWide, kSelect>(d, v + r, v_stride, keys, p, hidden, o + r * kLanes);
+    pv_rows<kRows, kWide, kSelect>(d, v + r, v_stride, keys, p, hidden, o + r * kLanes);
+  for (; r < dim; ++r) pv_rows<1, kWide, kSelect>(d, v + r, v_stride, keys, p, hidden, o + r * kLanes);
 }
 
 // s = cap * tanh(s / cap), with tanh(x) = sign(x) * (1 - e) / (1 + e), e = exp(-2 |x|); near 0, where that cancels, its
 // odd Taylor series.
 template <class D, class T = hn::TFromD<D>>
-void SoftcapBlock(D d, T cap, std::ptrdiff_t count, T* s) {
+void softcap_block(D d, T cap, std::ptrdiff_t count, T* s) {
   using V = hn::Vec<D>;
   const V one = hn::Set(d, T{1}), two = hn::Set(d, T{-2}), inverse = hn::Set(d, T{1} / cap);
   // Below this the series' first term left out, 0.0036 x^13, is under half a unit in the last place.
   const V near = hn::Set(d, sizeof(T) == 8 ? T(0.07) : T(0.35));
   for (std::ptrdiff_t i = 0; i < count; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
     const V x = hn::Mul(hn::Load(d, s + i), inverse), magnitude = hn::Abs(x);
-    const V e = ExpNonPositive(d, hn::Mul(two, magnitude));
+    const V e = exp_non_positive(d, hn::Mul(two, magnitude));
     const V far_value = hn::CopySign(hn::Div(hn::Sub(one, e), hn::Add(one, e)), x);
     const V x2 = hn::Mul(x, x);
     V series = hn::Set(d, T(-1382.0 / 155925.0));
@@ -136,7 +136,7 @@ void SoftcapBlock(D d, T cap, std::ptrdiff_t count, T* s) {
 }
 
 template <class D, class T = hn::TFromD<D>>
-void AddBlock(D d, const T* bias, std::ptrdiff_t count, T* s) {
+void add_block(D d, const T* bias, std::ptrdiff_t count, T* s) {
   for (std::ptrdiff_t i = 0; i < count; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
     hn::Store(hn::Add(hn::Load(d, s + i), hn::Load(d, bias + i)), d, s + i);
   }
@@ -144,7 +144,7 @@ void AddBlock(D d, const T* bias, std::ptrdiff_t count, T* s) {
 
 // Hidden scores become -inf, whatever they were.
 template <class D, class T = hn::TFromD<D>>
-void HideBlock(D d, const T* hidden, std::ptrdiff_t count, T* s) {
+void hide_block(D d, const T* hidden, std::ptrdiff_t count, T* s) {
   const hn::Vec<D> hidden_score = hn::Set(d, -std::numeric_limits<T>::infinity());
   for (std::ptrdiff_t i = 0; i < count; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
     const auto visible = hn::Eq(hn::Load(d, hidden + i), hn::Zero(d));
@@ -156,7 +156,7 @@ void HideBlock(D d, const T* hidden, std::ptrdiff_t count, T* s) {
 // -inf and `sum` at 0. Writes the factor by which what was summed before must shrink to `shrink`; returns whether any
 // lane's differs from 1. (Milakov & Gimelshein 2018, algorithm 3, a block at a time.)
 template <int kWide, class D, class T = hn::TFromD<D>>
-bool SoftmaxBlock(D d, std::ptrdiff_t keys, T* s, T* max, T* sum, T* shrink) {
+bool softmax_block(D d, std::ptrdiff_t keys, T* s, T* max, T* sum, T* shrink) {
   using V = hn::Vec<D>;
   constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
   const V lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
@@ -171,12 +171,12 @@ bool SoftmaxBlock(D d, std::ptrdiff_t keys, T* s, T* max, T* sum, T* shrink) {
     hn::Store(raised, d, max + lane);
     // A lane that has seen no key yet keeps -inf; subtracting 0 in its place avoids -inf - (-inf).
     const V base = hn::IfThenElse(hn::Eq(raised, lowest), hn::Zero(d), raised);
-    const V factor = ExpNonPositive(d, hn::Sub(before, base));
+    const V factor = exp_non_positive(d, hn::Sub(before, base));
     hn::Store(factor, d, shrink + lane);
     any_raised = any_raised || !hn::AllTrue(d, hn::Eq(before, raised));
     V total = hn::Mul(hn::Load(d, sum + lane), factor);
     for (std::ptrdiff_t j = 0; j < keys; ++j) {
-      const V p = ExpNonPositive(d, hn::Sub(hn::Load(d, s + j * kLanes + lane), base));
+      const V p = exp_non_positive(d, hn::Sub(hn::Load(d, s + j * kLanes + lane), base));
       hn::Store(p, d, s + j * kLanes + lane);
       total = hn::Add(total, p);
     }
@@ -187,7 +187,7 @@ bool SoftmaxBlock(D d, std::ptrdiff_t keys, T* s, T* max, T* sum, T* shrink) {
 
 // Multiplies the rows of a tile, [rows][lane], by a factor for each lane.
 template <int kWide, class D, class T = hn::TFromD<D>>
-void ScaleRows(D d, const T* factor, std::ptrdiff_t rows, T* tile) {
+void scale_rows(D d, const T* factor, std::ptrdiff_t rows, T* tile) {
   constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
   for (std::ptrdiff_t lane = 0; lane < kLanes; lane += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
     const hn::Vec<D> f = hn::Load(d, factor + lane);
@@ -201,7 +201,7 @@ void ScaleRows(D d, const T* factor, std::ptrdiff_t rows, T* tile) {
 // Weights exp(s - max) * inverse of a block, in place; `max` is each lane's final one. Hidden pairs have weight 0, in a
 // row of NaN as well.
 template <int kWide, class D, class T = hn::TFromD<D>>
-void WeightsBlock(D d, std::ptrdiff_t keys, const T* max, const T* inverse, const T* hidden, T* s) {
+void weights_block(D d, std::ptrdiff_t keys, const T* max, const T* inverse, const T* hidden, T* s) {
   using V = hn::Vec<D>;
   constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
   const V lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
@@ -211,7 +211,7 @@ void WeightsBlock(D d, std::ptrdiff_t keys, const T* max, const T* inverse, cons
     const V factor = hn::Load(d, inverse + lane);
     for (std::ptrdiff_t at = lane; at < keys * kLanes; at += kLanes) {
       const auto visible = hn::Eq(hn::Load(d, hidden + at), hn::Zero(d));
-      const V weight = hn::Mul(ExpNonPositive(d, hn::Sub(hn::Load(d, s + at), base)), factor);
+      const V weight = hn::Mul(exp_non_positive(d, hn::Sub(hn::Load(d, s + at), base)), factor);
       hn::Store(hn::IfThenElseZero(visible, weight), d, s + at);
     }
   }

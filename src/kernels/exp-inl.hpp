@@ -46,7 +46,7 @@ struct ExpConstants<double> {
 // exp of x <= 0, of -inf (exactly 0) and of NaN (NaN); exactly 1 at 0. At most 2 ulp; results that would be subnormal
 // are 0.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V ExpNonPositive(D d, V x) {
+HWY_INLINE V exp_non_positive(D d, V x) {
   using T = hn::TFromD<D>;
   using C = ExpConstants<T>;
   const hn::RebindToSigned<D> di;
