@@ -44,6 +44,7 @@ Tensor Embedding::operator()(Input ids, Context& context) const {
   if (ids.dtype() != DType::i32 && ids.dtype() != DType::i64) {
     throw Error("Embedding", "ids", base::concat("dtype ", name_of(ids.dtype()), ", expected i32 or i64"));
   }
+  check_memory("Embedding", "ids", ids);
   const Tensor list = contiguous(ids, context);
   std::vector<std::ptrdiff_t> shape(ids.shape().begin(), ids.shape().end());
   shape.push_back(shape_.embedding_dim);

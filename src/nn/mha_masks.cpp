@@ -5,6 +5,8 @@
 
 #include "base/concat.hpp"
 #include "base/convert.hpp"
+#include "nn/rows.hpp"
+#include "ops/view_check.hpp"
 
 namespace attn::nn {
 namespace {
@@ -68,6 +70,7 @@ MhaMasks::MhaMasks(const MhaOptions& options, const MhaSizes& sizes, Context& co
 }
 
 void MhaMasks::add(const char* name, const Input& mask, const Extents<4>& extents, const Extents<4>& strides) {
+  check_memory(kWhere, name, mask);
   const In<4> view(mask.dtype(), mask.data(), extents, strides);
   if (is_floating(mask.dtype())) {
     biases_.push_back(view);
@@ -112,6 +115,19 @@ In<4> MhaMasks::with_appended(const In<4>& hidden) {
   return std::as_const(copy);
 }
 
+// The caller's own bias, which is added to others here and so never gets to the checks of attention.
+void MhaMasks::check_bias() const {
+  const In<4>& bias = attention_.bias;
+  ops::check_floating(kWhere, "attention.bias", bias);
+  const Extents<4> whole(sizes_.batch, sizes_.heads, sizes_.queries, sizes_.keys + sizes_.appended);
+  for (int d = 0; d < 4; ++d) {
+    if (bias.extent(d) == 1 || bias.extent(d) == whole[d]) continue;
+    throw Error(kWhere, "attention.bias",
+                base::concat("shape ", base::shape_text(bias.extents().n), ", expected ", base::shape_text(whole.n),
+                             " or extents of 1"));
+  }
+}
+
 // One bias out of all: the only one itself, or the sum in a tensor no larger than its largest parts.
 void MhaMasks::join_biases() {
   if (biases_.empty()) return;
@@ -120,7 +136,10 @@ void MhaMasks::join_biases() {
     return;
   }
   const std::size_t masks = biases_.size();  // which say nothing about appended keys
-  if (attention_.bias.wanted()) biases_.push_back(attention_.bias);
+  if (attention_.bias.wanted()) {
+    check_bias();
+    biases_.push_back(attention_.bias);
+  }
   Extents<4> extents(1, 1, 1, sizes_.keys + sizes_.appended);
   for (const In<4>& part : biases_) {
     for (int d = 0; d < 3; ++d) extents[d] = std::max(extents[d], part.extent(d));

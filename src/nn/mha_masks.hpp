@@ -28,6 +28,7 @@ class MhaMasks {
   void add(const char* name, const Input& mask, const Extents<4>& extents, const Extents<4>& strides);
   void add_causal(const Align& align);
   In<4> with_appended(const In<4>& hidden);
+  void check_bias() const;
   void join_biases();
 
   MhaSizes sizes_;

@@ -146,7 +146,10 @@ void MultiHeadAttention::read(StateReader& reader) {
 MhaOutput MultiHeadAttention::operator()(Input query, Input key, Input value, const MhaOptions& options,
                                          Context& context) const {
   const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
-  if (query_.out_features() != e || query_.in_features() != e) throw Error(kWhere, "in_proj_weight", "not loaded");
+  // The constructor makes num_kv_heads at least 1; it is 0 in a layer that was never given a shape.
+  if (shape_.num_kv_heads == 0 || query_.out_features() != e || query_.in_features() != e) {
+    throw Error(kWhere, "in_proj_weight", "not loaded");
+  }
   const TokenBatch q = token_batch(kWhere, "query", query, shape_.layout, e);
   const TokenBatch k = token_batch(kWhere, "key", key, shape_.layout, shape_.kdim);
   const TokenBatch v = token_batch(kWhere, "value", value, shape_.layout, shape_.vdim);

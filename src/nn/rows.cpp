@@ -17,14 +17,18 @@ std::ptrdiff_t row_count(const Input& x) {
 
 }  // namespace
 
+void check_memory(std::string_view where, std::string_view argument, const Input& x) {
+  if (x.data() == nullptr && x.size() != 0) {
+    throw Error(where, argument, base::concat("null pointer, expected memory for ", base::shape_text(x.shape())));
+  }
+}
+
 void check_numbers(std::string_view where, std::string_view argument, const Input& x) {
   if (!is_floating(x.dtype())) {
     throw Error(where, argument, base::concat("dtype ", name_of(x.dtype()), ", expected f32, f64, bf16 or f16"));
   }
   if (x.rank() < 1) throw Error(where, argument, "rank 0, expected 1 or more");
-  if (x.data() == nullptr && x.size() != 0) {
-    throw Error(where, argument, base::concat("null pointer, expected memory for ", base::shape_text(x.shape())));
-  }
+  check_memory(where, argument, x);
 }
 
 Tensor contiguous(const Input& x, Context& context) {

@@ -11,6 +11,9 @@
 
 namespace attn::nn {
 
+// Throws Error naming `where` and `argument` when x has elements but no memory.
+void check_memory(std::string_view where, std::string_view argument, const Input& x);
+
 // Throws Error naming `where` and `argument` unless x has a rank of 1 or more, memory, and one of the four number
 // types.
 void check_numbers(std::string_view where, std::string_view argument, const Input& x);

@@ -16,6 +16,7 @@ double number_at(const Tensor& t, std::ptrdiff_t n) {
   switch (t.dtype()) {
     case DType::boolean:
     case DType::u8:
+      return static_cast<const std::uint8_t*>(t.data())[n];
     case DType::i8:
       return static_cast<const std::int8_t*>(t.data())[n];
     case DType::i32:
@@ -36,6 +37,7 @@ Tensor keep_mask(const Input& mask, std::ptrdiff_t batch, std::ptrdiff_t tokens,
                 base::concat("shape ", base::shape_text(mask.shape()), ", expected (", tokens, ", ", tokens, ") or (",
                              batch, ", ", tokens, ", ", tokens, ")"));
   }
+  check_memory(kWhere, "mask", mask);
   const Tensor given = contiguous(mask, context);
   const std::ptrdiff_t shape[] = {mask.rank() == 3 ? mask.extent(0) : 1, 1, tokens, tokens};
   Tensor keep = Tensor::empty(DType::boolean, shape, context.memory());

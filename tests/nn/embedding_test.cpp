@@ -31,6 +31,8 @@ TEST(Embedding, Errors) {
   EXPECT_EQ(message_of([&] { layer(ids); }), "Embedding: weight: not loaded");
   layer.load({{"weight", Tensor::zeros(DType::f32, 3, 2)}});
   EXPECT_EQ(message_of([&] { layer(ids); }), "Embedding: ids: 3 at 1, expected 0 to 2");
+  EXPECT_EQ(message_of([&] { layer(In<1>(DType::i32, nullptr, {2}, {1})); }),
+            "Embedding: ids: null pointer, expected memory for (2)");
   EXPECT_EQ(message_of([&] { layer(Tensor::zeros(DType::f32, 2)); }), "Embedding: ids: dtype f32, expected i32 or i64");
 }
 

@@ -179,10 +179,33 @@ TEST(MultiHeadAttention, Errors) {
             "MultiHeadAttention: key_padding_mask: shape (4, 3), expected (2, 3)");
   EXPECT_EQ(message_of([&] { layer(x, x, x, {.attn_mask = words}); }),
             "MultiHeadAttention: attn_mask: dtype i64, expected boolean, u8 or a floating dtype");
+  const Tensor nothing = Tensor::zeros(DType::f32, 2, 3, 0);
+  EXPECT_EQ(message_of([&] { MultiHeadAttention()(nothing, nothing, nothing); }),
+            "MultiHeadAttention: in_proj_weight: not loaded");
   EXPECT_EQ(
       message_of([&] { layer(x, y, y, {.is_causal = true, .attention = {.align = Align::bottom_right()}}); }),
       "MultiHeadAttention: is_causal: means top_left, but attention.align says otherwise; expected Mask::causal() "
       "in attention.mask");
+}
+
+// Where keys are appended masks are copied, and where several biases meet they are added up, before attention sees any.
+TEST(MultiHeadAttention, ErrorsOfMasksThatItCopies) {
+  MultiHeadAttention layer({.embed_dim = 8, .num_heads = 2, .add_zero_attn = true});
+  layer.load(random_state(8, 8));
+  const Tensor x = Tensor::zeros(DType::f32, 2, 3, 8), none = Tensor::zeros(DType::f32, 3, 3);
+  const In<2> nowhere(DType::boolean, nullptr, {2, 3}, {3, 1});
+  EXPECT_EQ(message_of([&] { layer(x, x, x, {.key_padding_mask = nowhere}); }),
+            "MultiHeadAttention: key_padding_mask: null pointer, expected memory for (2, 3)");
+  const auto message = [&](const In<4>& bias) {
+    return message_of([&] { layer(x, x, x, {.attn_mask = none, .attention = {.bias = bias}}); });
+  };
+  EXPECT_EQ(message(In<4>(DType::f32, nullptr, {1, 1, 1, 4}, {4, 4, 4, 1})),
+            "MultiHeadAttention: attention.bias: null pointer, expected memory for (1, 1, 1, 4)");
+  EXPECT_EQ(message(Tensor::zeros(DType::f32, 1, 1, 3, 3)),
+            "MultiHeadAttention: attention.bias: shape (1, 1, 3, 3), expected (2, 2, 3, 4) or extents of 1");
+  EXPECT_EQ(message(none), "MultiHeadAttention: attention.bias: rank 2, expected 4");
+  EXPECT_EQ(message(Tensor::zeros(DType::i32, 1, 1, 1, 4)),
+            "MultiHeadAttention: attention.bias: dtype i32, expected f32, f64, bf16 or f16");
 }
 
 }  // namespace

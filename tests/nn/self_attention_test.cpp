@@ -87,6 +87,14 @@ TEST(SelfAttention, Errors) {
               layer(kTokens, {.mask = Tensor::of<float>({1, 1, 1, 1, -1e4f, 1, 1, 1, 1}, 3, 3)});
             }),
             "SelfAttention: mask: -10000 at 4, expected 0 or 1");
+  EXPECT_EQ(message_of([&] {
+              layer(kTokens, {.mask = Tensor::of<std::uint8_t>({255, 1, 1, 1, 1, 1, 1, 1, 1}, 3, 3)});
+            }),
+            "SelfAttention: mask: 255 at 0, expected 0 or 1");
+  EXPECT_EQ(message_of([&] {
+              layer(kTokens, {.mask = In<2>(DType::f32, nullptr, {3, 3}, {3, 1})});
+            }),
+            "SelfAttention: mask: null pointer, expected memory for (3, 3)");
   EXPECT_EQ(message_of([] { SelfAttention({.d_model = -1}); }),
             "SelfAttention: shape: d_model -1, d_k 0, d_v 0, expected 0 or more");
 }
