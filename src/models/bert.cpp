@@ -28,6 +28,18 @@ void check_range(const TokenBatch& batch, const std::vector<std::int32_t>& numbe
                      text, ", expected 0 to ", count - 1));
 }
 
+// Sizes that no tensor's shape would contradict. A configuration that was read from a file has passed already.
+void check_sizes(const BertConfig& config) {
+  const std::ptrdiff_t heads = config.num_attention_heads;
+  if (heads < 1 || config.hidden_size % heads != 0) {
+    throw Error("BertModel", "num_attention_heads",
+                concat(heads, ", expected a divisor of hidden_size ", config.hidden_size));
+  }
+  if (config.num_hidden_layers < 0) {
+    throw Error("BertModel", "num_hidden_layers", concat(config.num_hidden_layers, ", expected 0 or more"));
+  }
+}
+
 }  // namespace
 
 struct BertModel::Impl {
@@ -46,6 +58,7 @@ struct BertModel::Impl {
 };
 
 BertModel::Impl::Impl(const BertConfig& sizes, const io::SafeTensors& weights, Context& context) : config(sizes) {
+  check_sizes(config);
   const BertTensors tensors(weights, context);
   const std::ptrdiff_t e = config.hidden_size;
   const std::string prefix = "embeddings.";

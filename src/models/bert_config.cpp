@@ -12,8 +12,6 @@ namespace {
 
 using base::concat;
 
-constexpr std::ptrdiff_t kMaxHeadDim = 576;  // that of `attention`
-
 [[noreturn]] void fail(const io::Config& config, std::string_view key, std::string_view what) {
   throw Error(config.name(), concat('"', key, '"'), what);
 }
@@ -39,10 +37,6 @@ void check_heads(const io::Config& config, const BertConfig& sizes) {
   if (sizes.hidden_size % heads != 0) {
     fail(config, "hidden_size",
          concat(sizes.hidden_size, ", expected a multiple of the ", heads, " in \"num_attention_heads\""));
-  }
-  if (sizes.hidden_size / heads > kMaxHeadDim) {
-    fail(config, "hidden_size",
-         concat(sizes.hidden_size, " for ", heads, " heads, expected at most ", kMaxHeadDim, " for each"));
   }
 }
 

@@ -23,6 +23,12 @@ nn::Linear BertTensors::linear(const std::string& name, std::ptrdiff_t in, std::
 }
 
 nn::Linear BertTensors::linear_of(const std::vector<std::string>& names, std::ptrdiff_t in, std::ptrdiff_t out) const {
+  // All are taken before memory is asked for: a size that the file contradicts may be too large for any machine.
+  std::vector<Tensor> weights, biases;
+  for (const std::string& name : names) {
+    weights.push_back(take(name + ".weight", {out, in}));
+    biases.push_back(take(name + ".bias", {out}));
+  }
   const auto count = static_cast<std::ptrdiff_t>(names.size());
   Tensor weight = Tensor::empty(DType::f32, count * out, in), bias = Tensor::empty(DType::f32, count * out);
   auto next_weight = weight.values<float>().begin(), next_bias = bias.values<float>().begin();
@@ -30,10 +36,8 @@ nn::Linear BertTensors::linear_of(const std::vector<std::string>& names, std::pt
     const Tensor widened = part.to(DType::f32);
     next = std::copy(widened.values<float>().begin(), widened.values<float>().end(), next);
   };
-  for (const std::string& name : names) {
-    append(take(name + ".weight", {out, in}), next_weight);
-    append(take(name + ".bias", {out}), next_bias);
-  }
+  for (const Tensor& part : weights) append(part, next_weight);
+  for (const Tensor& part : biases) append(part, next_bias);
   nn::Linear layer({.in_features = in, .out_features = count * out});
   layer.load({{"weight", weight}, {"bias", bias}}, {}, context_);
   return layer;

@@ -42,6 +42,10 @@ Tensor pool(In<2> hidden, const TokenBatch& batch, Pooling pooling, Context& con
                 concat("dtype ", name_of(hidden.dtype()), ", rank ", hidden.rank_found(), ", ", hidden.extent(0),
                        " rows, expected f32 of rank 2 with a row for each of ", batch.tokens(), " tokens"));
   }
+  if (hidden.data() == nullptr && hidden.extent(0) != 0 && hidden.extent(1) != 0) {
+    throw Error("models::pool", "hidden",
+                concat("null pointer, expected memory for ", base::shape_text(hidden.extents().n)));
+  }
   const View<const float, 2> rows = hidden.as<const float>();
   const std::ptrdiff_t width = rows.extent(1);
   const std::ptrdiff_t shape[] = {batch.texts(), width};

@@ -57,7 +57,7 @@ void read_module(const io::JsonField& module, const fs::path& folder, SentenceSe
     return;
   }
   const fs::path path = fs::path(module.at("path", "a string").string()).lexically_normal();
-  if (path.is_absolute() || *path.begin() == "..") {
+  if (path.empty() || path.is_absolute() || *path.begin() == "..") {
     module.at("path", "a string").fail(concat(io::quote(path.string()), ", expected a folder inside the model's"));
   }
   read_json(folder / path / "config.json", [&](const io::JsonField& config) { read_pooling(config, settings); });

@@ -112,6 +112,8 @@ TEST(BertFolder, NamesTheFileThatIsWrong) {
        "config.json: \"model_type\": \"gpt2\", expected \"bert\""},
       {"more layers than tensors", [](const Folder& f) { f.change_config("num_hidden_layers", 2000000000); },
        "model.safetensors: tensor \"encoder.layer.2.attention.self.query.weight\": absent"},
+      {"a size that fits no machine", [](const Folder& f) { f.change_config("intermediate_size", 2147483647); },
+       "model.safetensors: tensor \"encoder.layer.0.intermediate.dense.weight\": shape"},
       {"no config", [](const Folder& f) { f.remove("config.json"); }, "config.json: "},
       {"config is a list", [](const Folder& f) { f.write("config.json", "[1]"); }, "config.json: "},
       {"config is cut off", [](const Folder& f) { f.write("config.json", "{\"model_type\": "); },
@@ -130,6 +132,9 @@ TEST(BertFolder, NamesTheFileThatIsWrong) {
       {"a module outside",
        [](const Folder& f) { f.write("modules.json", R"([{"type": "a.Pooling", "path": "../x"}])"); },
        "modules.json: \"[0].path\": \"../x\", expected a folder inside the model's"},
+      {"a module without a folder",
+       [](const Folder& f) { f.write("modules.json", R"([{"type": "a.Pooling", "path": ""}])"); },
+       "modules.json: \"[0].path\": \"\", expected a folder inside the model's"},
   };
   for (const Mutation& m : mutations) {
     const Folder folder("silu_one_head");

@@ -120,6 +120,22 @@ TEST(Bert, NamesWhatItCannotTake) {
             "BertModel::forward: batch: position 32 at token 32 of text 1, expected 0 to 31");
 }
 
+TEST(Bert, NamesSizesThatNoTensorContradicts) {
+  const std::filesystem::path folder = test::test_data("tiny_bert/silu_one_head");
+  const io::SafeTensors weights = io::SafeTensors::open_model(folder);
+  const auto message = [&](const auto& change) {
+    BertConfig config = read_bert_config(io::Config::load(folder / "config.json"));
+    change(config);
+    return message_of([&] { BertModel(config, weights); });
+  };
+  EXPECT_EQ(message([](BertConfig& c) { c.num_attention_heads = 0; }),
+            "BertModel: num_attention_heads: 0, expected a divisor of hidden_size 24");
+  EXPECT_EQ(message([](BertConfig& c) { c.num_attention_heads = 5; }),
+            "BertModel: num_attention_heads: 5, expected a divisor of hidden_size 24");
+  EXPECT_EQ(message([](BertConfig& c) { c.num_hidden_layers = -1; }),
+            "BertModel: num_hidden_layers: -1, expected 0 or more");
+}
+
 TEST(Bert, KnowsItsFolder) {
   const BertModel whole = tiny("relu_prefix"), bare = tiny("silu_one_head");
   EXPECT_TRUE(whole.has_tokenizer());

@@ -143,6 +143,9 @@ TEST(Pool, TakesTheMeanOrTheFirst) {
   const Tensor shorter = Tensor::of<float>({1, 2}, 1, 2);
   EXPECT_EQ(io::test::message_of([&] { (void)pool(shorter, batch, Pooling::mean); }),
             "models::pool: hidden: dtype f32, rank 2, 1 rows, expected f32 of rank 2 with a row for each of 3 tokens");
+  const In<2> nowhere(DType::f32, nullptr, {3, 2}, {2, 1});
+  EXPECT_EQ(io::test::message_of([&] { (void)pool(nowhere, batch, Pooling::mean); }),
+            "models::pool: hidden: null pointer, expected memory for (3, 2)");
 }
 
 }  // namespace

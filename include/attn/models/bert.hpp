@@ -30,7 +30,7 @@ class ATTN_API BertModel {
   // From tensors under the hub's names, with or without the prefix "bert.", layer norms also under their old names
   // (LayerNorm.gamma, LayerNorm.beta), f32, f64, bf16 or f16. Tensors that an encoder does not have (cls.*, pooler.*)
   // are left alone. Weights are widened and packed here, once. Throws Error naming the tensor that is absent or has
-  // another shape or dtype than the configuration says.
+  // another shape or dtype than the configuration says, and for heads that do not divide hidden_size.
   BertModel(const BertConfig& config, const io::SafeTensors& weights, Context& context = default_context());
 
   const BertConfig& config() const noexcept;
