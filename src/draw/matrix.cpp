@@ -39,6 +39,12 @@ void check_range(std::string_view where, const ValueRange& range) {
     throw Error(where, "range",
                 base::concat("found ", range.min, " to ", range.max, ", expected finite ends, min below max"));
   }
+  // Places on the scale are quotients of differences, which must neither overflow nor lose their digits.
+  const double width = range.max - range.min;
+  if (width < 1e-300 || width > 1e300) {
+    throw Error(where, "range",
+                base::concat("found ", range.min, " to ", range.max, ", expected ends 1e-300 to 1e300 apart"));
+  }
 }
 
 double place_on(const ValueRange& range, double value) {

@@ -71,8 +71,9 @@ class Explainer {
   }
 
   void read_operands(const Example& example) {
-    const bool is_projected = example.x.has_value();
-    if (is_projected == example.q.has_value()) {
+    const bool is_projected =
+        example.x.has_value() || example.w_q.has_value() || example.w_k.has_value() || example.w_v.has_value();
+    if (is_projected == (example.q.has_value() || example.k.has_value() || example.v.has_value())) {
       throw Error(kWhere, "example", "expected either x with w_q, w_k and w_v, or q, k and v");
     }
     if (is_projected) {

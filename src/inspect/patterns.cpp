@@ -48,6 +48,9 @@ void check_weights(const In<3>& weights, std::size_t tokens) {
     fail("shape ", base::shape_text(weights.extents().n), ", expected (", weights.extent(0), ", ", length, ", ", length,
          ") for ", length, " tokens");
   }
+  if (weights.data() == nullptr && weights.extent(0) != 0 && length != 0) {
+    fail("null pointer, expected memory for ", base::shape_text(weights.extents().n));
+  }
 }
 
 }  // namespace

@@ -232,6 +232,10 @@ TEST(Figure, RefusesWithASentence) {
             "make_grid: column_labels: found 1, expected 3, one for each column of the panels");
   EXPECT_EQ(refusal(two.panels(), {.range = ValueRange{1, 1}}),
             "make_grid: range: found 1 to 1, expected finite ends, min below max");
+  EXPECT_EQ(refusal(two.panels(), {.range = ValueRange{-1.7e308, 1.7e308}}),
+            "make_grid: range: found -1.7e+308 to 1.7e+308, expected ends 1e-300 to 1e300 apart");
+  EXPECT_EQ(refusal(two.panels(), {.range = ValueRange{0, 1e-308}}),
+            "make_grid: range: found 0 to 1e-308, expected ends 1e-300 to 1e300 apart");
   EXPECT_EQ(refusal(two.panels(), {.font_size = 0}), "make_grid: font_size: found 0, expected 1 to 200");
   EXPECT_EQ(refusal(two.panels(), {.png_scale = std::nan("")}), "make_grid: png_scale: found nan, expected 0.1 to 16");
   EXPECT_EQ(refusal(two.panels(), {.columns = -1}), "make_grid: columns: found -1, expected 0 or more");

@@ -113,8 +113,10 @@ TEST(Explain, NamesWhatItCannotTake) {
             "inspect::explain: w_q: 3 rows, expected 4 as x has columns");
   EXPECT_EQ(message([](Example& e) { e.x = Tensor::zeros(DType::i32, 3, 4); }),
             "inspect::explain: x: dtype i32, expected f32, f64, bf16 or f16");
-  EXPECT_EQ(message([](Example& e) { e.x = {}; }),
-            "inspect::explain: example: expected either x with w_q, w_k and w_v, or q, k and v");
+  EXPECT_EQ(message([](Example& e) { e.x = {}; }), "inspect::explain: x: missing, expected a matrix");
+  const std::string either = "inspect::explain: example: expected either x with w_q, w_k and w_v, or q, k and v";
+  EXPECT_EQ(message([](Example& e) { e = {}; }), either);
+  EXPECT_EQ(message([](Example& e) { e.k = e.x; }), either);
   EXPECT_NE(message([](Example& e) { e.w_k = Tensor::zeros(DType::f64, 4, 3); }).find("head dim"), std::string::npos);
   AttentionOptions dropped;
   dropped.dropout.p = 0.5;

@@ -79,6 +79,10 @@ TEST(Patterns, NameWhatTheyCannotTake) {
             "inspect::patterns: weights: dtype i32, expected f32 or f64");
   EXPECT_EQ(message_of([&] { (void)patterns(flat, kTokens); }),
             "inspect::patterns: weights: rank 2, expected 3: (heads, queries, keys)");
+  EXPECT_EQ(message_of([&] {
+              (void)patterns(In<3>(DType::f32, nullptr, {2, 5, 5}, {25, 5, 1}), kTokens);
+            }),
+            "inspect::patterns: weights: null pointer, expected memory for (2, 5, 5)");
 }
 
 }  // namespace

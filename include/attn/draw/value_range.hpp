@@ -11,7 +11,8 @@ namespace attn::draw {
 inline namespace ATTN_ABI {
 
 // The values that the two ends of a colour scale stand for, in the unit of the values. Values beyond it are drawn as
-// its nearer end, infinities too.
+// its nearer end, infinities too. Functions that take one throw Error unless its ends are finite, min below max, and
+// 1e-300 to 1e300 apart.
 struct ValueRange {
   double min = 0;
   double max = 1;
