@@ -17,12 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that a rename has to replace: what a symbolic link leads to, else the path itself.
+// The file that a rename has to replace: where a symbolic link leads, be something there or not, else the path itself.
 fs::path followed(const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as Linux
+  fs::path at = path;
   std::error_code ignored;
-  if (!fs::is_symlink(path, ignored)) return path;
-  const fs::path target = fs::canonical(path, ignored);
-  return target.empty() ? path : target;
+  for (int links = 0; fs::is_symlink(at, ignored); ++links) {
+    if (links == kMostLinks) throw Error(path.string(), "", "is a symbolic link that leads nowhere, expected a file");
+    at = at.parent_path() / fs::read_symlink(at, ignored);
+  }
+  return at;
 }
 
 void check_target(const fs::path& path, const fs::path& target) {

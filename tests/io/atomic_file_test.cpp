@@ -53,6 +53,20 @@ TEST(AtomicFile, KeepsPermissionsAndFollowsLinks) {
   EXPECT_EQ(found.st_mode & 07777, 0640u);
 }
 
+TEST(AtomicFile, FollowsLinksToFilesThatAreNotThereYet) {
+  const TempFolder folder;
+  std::filesystem::create_symlink("middle.txt", folder / "link.txt");
+  std::filesystem::create_symlink("new.txt", folder / "middle.txt");
+  AtomicFile file(folder / "link.txt");
+  file.write("new");
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.txt"));
+  EXPECT_EQ(read_bytes(folder / "new.txt"), "new");
+  std::filesystem::create_symlink("circle.txt", folder / "circle.txt");
+  EXPECT_EQ(message_of([&] { AtomicFile(folder / "circle.txt"); }),
+            (folder / "circle.txt").string() + ": is a symbolic link that leads nowhere, expected a file");
+}
+
 TEST(AtomicFile, TwoAtOnceDoNotMix) {
   TempFolder folder;
   AtomicFile first(folder / "a.txt"), second(folder / "a.txt");
