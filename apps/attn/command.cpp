@@ -24,9 +24,11 @@ void add_common_options(CLI::App& verb, CommonOptions& options, const std::strin
   verb.footer("Example:\n  " + example);
 }
 
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 void notice(const CommonOptions& options, std::string_view where, std::string_view what) {
   if (options.strict) throw Error(where, "", what);
-  if (!options.quiet) fmt::print(stderr, "attn: {}: {}\n", where, what);
+  if (!options.quiet) say(fmt::format("attn: {}: {}\n", where, what));
 }
 
 std::string printable(std::string_view text) { return draw::elide(text, std::numeric_limits<std::ptrdiff_t>::max()); }
@@ -38,6 +40,11 @@ std::string counted(std::ptrdiff_t count, std::string_view thing) {
 void print_json(const nlohmann::json& json, JsonLayout layout) {
   const int indent = layout == JsonLayout::line ? -1 : 2;
   fmt::print("{}\n", json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+CLI::Validator not_empty() {
+  const auto check = [](const std::string& text) { return std::string(text.empty() ? "empty, expected a path" : ""); };
+  return CLI::Validator(check, "");
 }
 
 void check_writable(const std::filesystem::path& file) { io::AtomicFile{file}; }

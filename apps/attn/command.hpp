@@ -21,6 +21,9 @@ struct CommonOptions {
 // Adds them to a verb, and the text that --help ends with: an example that runs.
 void add_common_options(CLI::App& verb, CommonOptions& options, const std::string& example);
 
+// Writes on standard error. What cannot be written there is lost, since there is nowhere left to say so.
+void say(const std::string& text);
+
 // Something that a user should know but that need not stop the work: a line on standard error, or with --strict an
 // error. Throws Error when strict.
 void notice(const CommonOptions& options, std::string_view where, std::string_view what);
@@ -39,6 +42,9 @@ std::string counted(std::ptrdiff_t count, std::string_view thing);
 // Valid JSON whatever bytes the texts in it hold. Indented, or one line for files of many objects.
 enum class JsonLayout { indented, line };
 void print_json(const nlohmann::json& json, JsonLayout layout = JsonLayout::indented);
+
+// For options that are paths: refuses an empty one, which would be looked for in odd places.
+CLI::Validator not_empty();
 
 // Throws Error when `file` cannot be written, before work is done for it.
 void check_writable(const std::filesystem::path& file);

@@ -75,12 +75,15 @@ void add_embed(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("embed", "Sentence embeddings of the lines of a text file");
   verb->add_option("model", command->model, "Folder with config.json, tokenizer.json and model.safetensors")
       ->required()
+      ->check(not_empty())
       ->option_text("MODEL_DIR");
   verb->add_option("--file", command->file, "UTF-8, one text a line; row i of the result is line i")
       ->required()
+      ->check(not_empty())
       ->option_text("FILE");
   verb->add_option("-o,--output", command->output, "Where to write: .npy or .safetensors")
       ->required()
+      ->check(not_empty())
       ->option_text("FILE");
   add_common_options(*verb, command->common,
                      "attn embed .cache/models/all-MiniLM-L6-v2 --file examples/text.txt -o e.npy");

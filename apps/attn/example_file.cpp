@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <attn/draw/display_width.hpp>
 #include <attn/error.hpp>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace attn::app {
 namespace {
@@ -17,6 +20,31 @@ using Json = nlohmann::json;
 constexpr const char* kKeys[] = {"x",     "w_q",    "w_k",   "w_v",     "q",    "k",    "v",      "causal",
                                  "align", "window", "scale", "softcap", "mask", "bias", "tokens", "note"};
 
+// Text out of the file in a message: safe to print, and short.
+std::string shown(std::string_view text) { return draw::elide(text, 60); }
+
+constexpr int kMaxDepth = 20;  // far deeper than an example, and far from where a recursive function overflows
+
+// The object in a text. Throws Error naming the file for what is not JSON, and for a key that is there twice.
+Json parse(const std::string& name, const std::string& text) {
+  if (text.find('\0') != std::string::npos) throw Error(name, "", "not JSON: it holds a zero byte");
+  std::set<std::string> keys;
+  const auto check = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    if (depth > kMaxDepth) throw Error(name, "", fmt::format("JSON nested deeper than {}", kMaxDepth));
+    if (event == Json::parse_event_t::key && depth == 1 && !keys.insert(parsed.get<std::string>()).second) {
+      throw Error(name, shown(parsed.dump()), "given twice");
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, check);
+  } catch (const Json::exception& e) {
+    // "[json.exception.parse_error.101] parse error at line 1, ...": people need what follows the bracket.
+    const std::string_view reason = e.what();
+    throw Error(name, "", fmt::format("not JSON: {}", draw::elide(reason.substr(reason.find(']') + 2), 200)));
+  }
+}
+
 // One JSON file, and errors that name it.
 class Reader {
  public:
@@ -25,13 +53,7 @@ class Reader {
     if (!input || std::filesystem::is_directory(file)) {
       throw Error(name_, "", std::string("cannot be opened: ") + std::strerror(input ? EISDIR : errno));
     }
-    try {
-      json_ = Json::parse(input);
-    } catch (const Json::exception& e) {
-      // "[json.exception.parse_error.101] parse error at line 1, ...": people need what follows the bracket.
-      const std::string_view reason = e.what();
-      throw Error(name_, "", fmt::format("not JSON: {}", reason.substr(reason.find(']') + 2)));
-    }
+    json_ = parse(name_, std::string(std::istreambuf_iterator<char>(input), {}));
     if (!json_.is_object()) throw Error(name_, "", "expected a JSON object with x, w_q, w_k, w_v or q, k, v");
     for (const auto& [key, value] : json_.items()) {
       if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) refuse(key, "an unknown key");
@@ -94,14 +116,14 @@ class Reader {
   }
 
   [[noreturn]] void refuse(const std::string& key, const std::string& why) const {
-    throw Error(name_, fmt::format("\"{}\"", key), why);
+    throw Error(name_, fmt::format("\"{}\"", shown(key)), why);
   }
 
  private:
   // "-inf" is how a bias hides a pair; JSON has no number for it.
   double element(const std::string& key, const Json& value) const {
     if (value == "-inf") return -std::numeric_limits<double>::infinity();
-    if (!value.is_number()) refuse(key, fmt::format("{}, expected a number", value.dump(-1, ' ', true)));
+    if (!value.is_number()) refuse(key, fmt::format("{}, expected a number", shown(value.dump())));
     return value.get<double>();
   }
 
@@ -126,7 +148,7 @@ Align align_of(const Reader& reader) {
   const std::string align = reader.text("align");
   if (align == "top_left") return Align::top_left();
   if (align == "bottom_right") return Align::bottom_right();
-  if (!align.empty()) reader.refuse("align", "expected \"top_left\" or \"bottom_right\"");
+  if (reader.has("align")) reader.refuse("align", "expected \"top_left\" or \"bottom_right\"");
   return {};
 }
 

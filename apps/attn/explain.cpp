@@ -22,7 +22,8 @@ struct ExplainCommand {
 
 // Six decimals at most, and none that say nothing: 2, 0.5, 1.414214, -inf.
 std::string number_text(double x) {
-  if (!std::isfinite(x)) return fmt::format("{}", x);
+  if (std::isnan(x)) return "nan";  // whose sign says nothing
+  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
   std::string text = fmt::format("{:.6f}", x);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
@@ -49,7 +50,7 @@ nlohmann::json rows_of(const Tensor& matrix) {
     nlohmann::json row = nlohmann::json::array();
     for (std::ptrdiff_t c = 0; c < values.extent(1); ++c) {
       const double x = values(r, c);
-      row.push_back(std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(fmt::format("{}", x)));
+      row.push_back(std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(number_text(x)));
     }
     rows.push_back(std::move(row));
   }
@@ -94,6 +95,7 @@ void add_explain(CLI::App& app) {
                    "A JSON object with matrices (lists of rows) x, w_q, w_k, w_v or q, k, v, and perhaps\n"
                    "causal, align, window, scale, softcap, mask (0 hides), bias, tokens, note; without a\n"
                    "file, an example that can be checked by hand")
+      ->check(not_empty())
       ->option_text("FILE");
   add_common_options(*verb, command->common, "attn explain examples/window.json");
   verb->callback([command] { explain(*command); });

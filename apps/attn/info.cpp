@@ -50,6 +50,7 @@ std::string describe_model(const std::filesystem::path& folder) {
 Listing list(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path))
     return list_safetensors(io::SafeTensors::open_model(path), describe_model(path));
+  if (!std::filesystem::exists(path)) throw Error(path.string(), "", "no such file or folder");
   const std::string extension = path.extension().string();
   if (extension == ".npy") {
     return {.what = "NumPy array", .tensors = {{path.stem().string(), info_of(io::read_npy(path))}}};
@@ -109,6 +110,7 @@ void add_info(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("info", "What a model folder or a tensor file holds");
   verb->add_option("path", command->path, "A model folder, or a .safetensors, .npy or .npz file")
       ->required()
+      ->check(not_empty())
       ->option_text("PATH");
   add_common_options(*verb, command->common, "attn info examples/qkv.safetensors");
   verb->callback([command] { info(*command); });

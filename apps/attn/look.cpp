@@ -113,11 +113,13 @@ void add_look(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("look", "See where the heads of a model look when it reads a text");
   verb->add_option("model", command->model, "Folder with config.json, tokenizer.json and model.safetensors")
       ->required()
+      ->check(not_empty())
       ->option_text("MODEL_DIR");
   CLI::Option* text = verb->add_option("text", command->text, "The text")->option_text("TEXT");
   CLI::Option* pair =
       verb->add_option("--pair", command->pair, "A second text, for models that read two")->option_text("TEXT");
   verb->add_option("--file", command->file, "UTF-8, one text a line; what is written is numbered by line")
+      ->check(not_empty())
       ->option_text("FILE");
   verb->add_option("--layers", command->layers, "Layers to show, as in 0-2,5; all by default")->option_text("NUMBERS");
   verb->add_option("--heads", command->heads, "Heads to show, as in 0-2,5; all by default")->option_text("NUMBERS");
@@ -127,6 +129,7 @@ void add_look(CLI::App& app) {
   verb->add_option("--format", command->formats, "Any of html,png,svg,pdf; html,png,svg by default")
       ->option_text("FORMATS");
   verb->add_option("-o,--output", command->folder, "Folder to write to, made if absent; out by default")
+      ->check(not_empty())
       ->option_text("DIR");
   add_common_options(*verb, command->common,
                      "attn look .cache/models/all-MiniLM-L6-v2 \"I saw a saw\" --layers 0-5 -o out/");

@@ -24,7 +24,7 @@ constexpr int kBroken = 1;    // lack of memory, or a fault of ours
 int fail(int code, std::string sentence) {
   std::replace_if(
       sentence.begin(), sentence.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  fmt::print(stderr, "attn: {}\n", sentence);
+  attn::app::say("attn: " + sentence + "\n");
   return code;
 }
 

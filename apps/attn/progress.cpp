@@ -7,12 +7,15 @@
 #include <cstdio>
 #include <utility>
 
+#include "command.hpp"
+
 namespace attn::app {
 namespace {
 
 constexpr std::chrono::milliseconds kQuiet{1000};    // shorter work needs no bar
 constexpr std::chrono::milliseconds kInterval{100};  // between two drawings
 constexpr std::size_t kWidth = 30;
+constexpr const char* kWipe = "\r\x1b[K";  // to the start of the line, and clears it
 
 }  // namespace
 
@@ -62,20 +65,22 @@ void Progress::draw_until_done() {
 
 void Progress::draw(Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - stage_start_).count();
+  std::string line = kWipe + what_;
   if (total_ == 0) {
-    fmt::print(stderr, "\r\x1b[K{}: {:.0f} s", what_, seconds);
+    line += fmt::format(": {:.0f} s", seconds);
   } else {
     const std::size_t filled = kWidth * std::min(done_, total_) / total_;
-    fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {} of {}", what_, "", filled, "", kWidth - filled, done_, total_);
+    line += fmt::format(" [{:#<{}}{:.<{}}] {} of {}", "", filled, "", kWidth - filled, done_, total_);
     const double each = seconds / static_cast<double>(std::max<std::size_t>(done_, 1));
-    if (done_ != 0) fmt::print(stderr, ", {:.0f} s left", each * static_cast<double>(total_ - done_));
+    if (done_ != 0) line += fmt::format(", {:.0f} s left", each * static_cast<double>(total_ - done_));
   }
+  say(line);
   std::fflush(stderr);
   is_drawn_ = true;
 }
 
 void Progress::wipe() {
-  if (is_drawn_) fmt::print(stderr, "\r\x1b[K");
+  if (is_drawn_) say(kWipe);
   is_drawn_ = false;
 }
 

@@ -176,9 +176,11 @@ void add_run(CLI::App& app) {
                    "One .safetensors or .npz file with q, k, v and perhaps mask, bias, lengths, sink;\n"
                    "or one .npy file for each. Rank 2 to 4: (batch, head,) token, dim")
       ->required()
+      ->check(not_empty())
       ->option_text("FILE...");
   verb->add_option("-o,--output", options->output, "Where to write: .safetensors, .npz or .npy")
       ->required()
+      ->check(not_empty())
       ->option_text("FILE");
   verb->add_flag("--causal", options->causal, "A query sees no later key");
   verb->add_option("--align", options->align,

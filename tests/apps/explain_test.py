@@ -56,6 +56,11 @@ class Explain(ProgramTest):
         self.assertEqual(self.steps({**short, "align": "top_left"})["output"], [V[0]])
         self.assert_close(self.steps({**short, "align": "bottom_right"})["output"], WORKED["output"][:1])
 
+    def test_nan_has_no_sign(self):
+        steps = self.steps({"q": [[1e308, 1e308]], "k": [[1e308, 0], [1, 1]], "v": [[1], [2]]})
+        self.assertEqual(steps["output"], [["nan"]])
+        self.assertNotIn("-nan", self.succeeds("explain", "example.json").stdout.decode())
+
     def test_tokens_and_note(self):
         self.write("example.json", json.dumps({"q": Q, "k": K, "v": V, "tokens": ["a", "小", "c"], "note": "Look here."}))
         text = self.succeeds("explain", "example.json").stdout.decode()
@@ -75,6 +80,16 @@ class ExplainRefuses(ProgramTest):
         self.refuses_example(b"\xff\x00", "example.json: not JSON")
         self.refuses_example('{"note": "\xff"}'.encode("latin-1"), "example.json: not JSON")
         self.refuses_example([1, 2], "example.json: expected a JSON object")
+        self.refuses_example(json.dumps({"q": Q, "k": K, "v": V}) + "\0x", "example.json: not JSON")
+        self.refuses_example('{"q": [[' + "[" * 200000 + "]" * 200000 + "]]}", "example.json: JSON nested deeper than 20")
+        self.refuses_example('{"q": [[1]], "q": [[2]], "k": [[1]], "v": [[1]]}', 'example.json: "q": given twice')
+        self.refuses(["explain", ""], "example: empty, expected a path")
+
+    def test_long_contents_make_short_messages(self):
+        long = "x" * 100000
+        for content in ({long: 1}, {"q": [[long]], "k": K, "v": V}, '{"q": "' + long):
+            self.refuses_example(content, "example.json")
+            self.assertLess(len(self.attn("explain", "example.json").stderr), 500)
 
     def test_contents(self):
         whole = {"q": Q, "k": K, "v": V}
@@ -88,6 +103,8 @@ class ExplainRefuses(ProgramTest):
         self.refuses_example({**whole, "q": Q[:1], "causal": True}, "align: not given")
         self.refuses_example({**whole, "mask": [[1, 0]]}, "mask")
         self.refuses_example({**whole, "causal": 1}, '"causal": expected true or false')
+        self.refuses_example({**whole, "w_q": Q}, "expected either x with w_q, w_k and w_v, or q, k and v")
+        self.refuses_example({**whole, "align": ""}, '"align": expected "top_left" or "bottom_right"')
         self.refuses_example({**whole, "align": "left"}, '"align": expected "top_left" or "bottom_right"')
         self.refuses_example({**whole, "window": [1]}, '"window": expected [left, right]')
         self.refuses_example({**whole, "window": [1, -1]}, '"window": expected [left, right]')

@@ -57,10 +57,14 @@ class Info(ProgramTest):
         self.assertEqual(result.returncode, 2)
         self.assertRegex(result.stderr.decode(), r"^attn: standard output: .*No space left on device.*\n$")
 
+    def test_standard_error_that_is_closed(self):
+        self.assertEqual(self.attn("info", "none", preexec_fn=lambda: os.close(2)).returncode, 2)
+
 
 class InfoRefuses(ProgramTest):
     def test_bad_input(self):
-        self.refuses(["info", "none"], "none")
+        self.refuses(["info", "none"], "none: no such file or folder")
+        self.refuses(["info", ""], "path: empty, expected a path")
         self.refuses(["info"], "path is required")
         self.write("x.npy", npy_bytes([[1, 2, 3]])[:-1])
         self.refuses(["info", "x.npy"], "x.npy")

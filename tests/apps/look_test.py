@@ -113,6 +113,7 @@ class LookRefuses(ProgramTest):
         self.refuses(["look", TINY, TEXT, "--format", "html,gif"], '--format: "gif", expected any of html,png,svg,pdf')
         self.refuses(["look", TINY, TEXT, "--format", ","], '--format: ""')
         self.refuses(["look", TINY, TEXT, "--cmap", "jet"], "jet")
+        self.refuses(["look", TINY, TEXT, "-o", ""], "--output: empty, expected a path")
         self.refuses(["look", TINY], "expected either a text, or --file")
         self.write("text.txt", "the")
         self.refuses(["look", TINY, TEXT, "--file", "text.txt"], "expected either a text, or --file")
