@@ -17,7 +17,9 @@ int main(int argc, char** argv) try {
                 attn::inspect::name_of(p.most).data());
   }
   // Every weight is there to be read: how much the second token looks at the third, in the first layer's first head.
-  if (record.encoding.ids.size() > 2) std::printf("%.4f\n", record.weights[0].view<float, 3>()(0, 1, 2));
+  if (record.encoding.ids.size() > 2 && !record.weights.empty()) {
+    std::printf("%.4f\n", record.weights[0].view<float, 3>()(0, 1, 2));
+  }
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 2;

@@ -12,12 +12,12 @@ int main(int argc, char** argv) try {
   const attn::io::SafeTensors file = attn::io::SafeTensors::open(argv[1]);
   attn::nn::StateDict weights;
   for (const std::string& name : file.names()) weights.emplace(name, file.tensor(name));
-  const std::ptrdiff_t embed_dim = file.info(prefix + "out_proj.weight").shape[0];
+  const std::ptrdiff_t embed_dim = file.tensor(prefix + "out_proj.weight").extent(0);
 
   attn::nn::MultiHeadAttention layer({.embed_dim = embed_dim, .num_heads = 2});
   layer.load(weights, prefix);                                              // names and layouts are PyTorch's
   attn::Tensor x = attn::Tensor::zeros(attn::DType::f32, 1, 3, embed_dim);  // (batch, token, embed_dim)
-  for (int i = 0; i < 3; ++i) x.view<float, 3>()(0, i, i) = 1;
+  for (int i = 0; i < 3 && i < embed_dim; ++i) x.view<float, 3>()(0, i, i) = 1;
   const attn::nn::MhaOutput result = layer(x, x, x, {.need_weights = true});
 
   for (int i = 0; i < 3; ++i) {
