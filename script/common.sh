@@ -26,10 +26,10 @@ sources() {
   git ls-files --cached --others --exclude-standard -- "$@" | grep --extended-regexp '\.(cpp|hpp)$' || true
 }
 
-# build PRESET [TARGET]...: configures and builds in build/PRESET, quietly unless something is wrong.
+# build PRESET [TARGET]...: configures and builds in build/PRESET; goes on after an error, to show all of them.
 build() {
   local preset=$1 log
   shift
   log=$(cmake --preset "$preset" 2>&1) || { echo "$log"; return 1; }
-  cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"}
+  cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"} -- -k 0
 }

@@ -21,7 +21,8 @@ struct AttentionMaker {
     if (c.packing == PackingKind::none) return;
     const std::int32_t gap = c.packing == PackingKind::packed_with_gaps ? 3 : 0;
     const bool square = queries == keys;  // stays so in each sequence, since the alignment may be left out
-    data.spec.cu_q = data.spec.cu_k = {gap};
+    data.spec.cu_q.assign(1, gap);
+    data.spec.cu_k.assign(1, gap);
     for (std::ptrdiff_t n = 0; n < entries; ++n) {
       const bool full = n == 0;
       const auto l = static_cast<std::int32_t>(full ? queries : random.below(queries + 1));
