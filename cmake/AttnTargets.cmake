@@ -6,13 +6,6 @@
 set(ATTN_CORE_FOLDERS base runtime kernels ops)
 set(ATTN_FULL_FOLDERS io nn models inspect draw)
 
-# A folder that has no CMakeLists.txt yet is passed over.
-function(attn_add_subdirectory folder)
-  if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
-    add_subdirectory("${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/${folder}")
-  endif()
-endfunction()
-
 function(attn_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wpedantic)
@@ -50,9 +43,6 @@ function(attn_make_library target folders)
   add_library(${target} ${ARGN} "${PROJECT_BINARY_DIR}/anchor.cpp")
   attn_compile_options(${target})
   foreach(folder IN LISTS folders)
-    if(NOT TARGET attn_${folder})
-      continue()
-    endif()
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:attn_${folder}>)
     get_property(links GLOBAL PROPERTY attn_${folder}_links)
     target_link_libraries(${target} PRIVATE ${links})
