@@ -12,11 +12,17 @@ namespace {
 // How many tasks a thread should have, so that uneven ones even out.
 constexpr std::ptrdiff_t kTasksPerThread = 4;
 
+// `elements` on from `data`. Null stays null: an operand without elements need not have memory.
+const void* advanced(const void* data, DType dtype, std::ptrdiff_t elements) {
+  if (data == nullptr) return nullptr;
+  return static_cast<const char*>(data) + elements * static_cast<std::ptrdiff_t>(size_of(dtype));
+}
+
 // Rows `first` on of one head, as a matrix of (token, dim).
 kernels::Matrix rows_of(const In<4>& view, std::ptrdiff_t batch, std::ptrdiff_t head, std::ptrdiff_t first) {
   const std::ptrdiff_t at = batch * view.stride(0) + head * view.stride(1) + first * view.stride(2);
   return {.dtype = view.dtype(),
-          .data = static_cast<const char*>(view.data()) + at * static_cast<std::ptrdiff_t>(size_of(view.dtype())),
+          .data = advanced(view.data(), view.dtype(), at),
           .row_stride = view.stride(2),
           .column_stride = view.stride(3)};
 }
@@ -40,9 +46,7 @@ kernels::Matrix pairs_of(const In<4>& view, const TaskPlace& place) {
 
 kernels::DocumentIds documents_of(const In<2>& ids, const TaskPlace& place) {
   const std::ptrdiff_t at = ids.extent(0) == 1 ? 0 : place.sequence->index * ids.stride(0);
-  return {.dtype = ids.dtype(),
-          .data = static_cast<const char*>(ids.data()) + at * static_cast<std::ptrdiff_t>(size_of(ids.dtype())),
-          .stride = ids.stride(1)};
+  return {.dtype = ids.dtype(), .data = advanced(ids.data(), ids.dtype(), at), .stride = ids.stride(1)};
 }
 
 }  // namespace
