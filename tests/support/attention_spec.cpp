@@ -60,6 +60,50 @@ std::vector<Entry> entries_of(In<4> q, In<4> k, const AttentionSpec& spec) {
   return entries;
 }
 
+// A call in the reference's terms, for as long as this lives.
+class ReferenceCall {
+ public:
+  ReferenceCall(In<4> q, In<4> k, In<4> v, const AttentionSpec& spec)
+      : q_(q), k_(k), v_(v), spec_(spec), whole_(entries_of(q, k, spec)), entries_(whole_) {
+    if (!spec.mask.lengths) return;
+    for (std::size_t n = 0; n < entries_.size(); ++n) {
+      entries_[n].keys = std::min<std::ptrdiff_t>(entries_[n].keys, (*spec.mask.lengths)[n]);
+    }
+  }
+
+  kernels::reference::AttentionInputs inputs() const {
+    return {.q = q_,
+            .k = k_,
+            .v = v_,
+            .entries = entries_,
+            .scale = spec_.scale.value_or(1 / std::sqrt(static_cast<double>(q_.extent(3)))),
+            .softcap = spec_.softcap,
+            .bias = spec_.bias,
+            .sink = spec_.sink,
+            .alibi = spec_.alibi,
+            .visible =
+                [this](std::ptrdiff_t n, std::ptrdiff_t h, std::ptrdiff_t i, std::ptrdiff_t j) {
+                  return shows(spec_.mask, {n, h, i, j, position(n, i), whole_[static_cast<std::size_t>(n)].keys});
+                },
+            .position = [this](std::ptrdiff_t n, std::ptrdiff_t i) { return position(n, i); },
+            .dropout_p = spec_.dropout.p,
+            .dropout_seed = spec_.dropout.seed,
+            .dropout_offset = spec_.dropout.offset};
+  }
+
+ private:
+  std::int64_t position(std::ptrdiff_t n, std::ptrdiff_t i) const {
+    const Entry& entry = entries_[static_cast<std::size_t>(n)];
+    if (spec_.align == Align::Kind::positions) return integer<2>(spec_.positions, {n, i});
+    return spec_.align == Align::Kind::bottom_right ? i + entry.keys - entry.queries : i;
+  }
+
+  In<4> q_, k_, v_;
+  const AttentionSpec& spec_;
+  std::vector<Entry> whole_;    // as they are
+  std::vector<Entry> entries_;  // with keys up to the lengths
+};
+
 }  // namespace
 
 Mask build(const MaskSpec& spec) {
@@ -100,36 +144,12 @@ AttentionOptions build(const AttentionSpec& spec) {
 }
 
 kernels::reference::AttentionResult reference_attention(In<4> q, In<4> k, In<4> v, const AttentionSpec& spec) {
-  const std::vector<Entry> whole = entries_of(q, k, spec);
-  std::vector<Entry> entries = whole;
-  if (spec.mask.lengths) {
-    for (std::size_t n = 0; n < entries.size(); ++n) {
-      entries[n].keys = std::min<std::ptrdiff_t>(entries[n].keys, (*spec.mask.lengths)[n]);
-    }
-  }
-  const auto position = [&](std::ptrdiff_t n, std::ptrdiff_t i) -> std::int64_t {
-    const Entry& entry = entries[static_cast<std::size_t>(n)];
-    if (spec.align == Align::Kind::positions) return integer<2>(spec.positions, {n, i});
-    return spec.align == Align::Kind::bottom_right ? i + entry.keys - entry.queries : i;
-  };
-  return kernels::reference::attention(
-      {.q = q,
-       .k = k,
-       .v = v,
-       .entries = entries,
-       .scale = spec.scale.value_or(1 / std::sqrt(static_cast<double>(q.extent(3)))),
-       .softcap = spec.softcap,
-       .bias = spec.bias,
-       .sink = spec.sink,
-       .alibi = spec.alibi,
-       .visible =
-           [&](std::ptrdiff_t n, std::ptrdiff_t h, std::ptrdiff_t i, std::ptrdiff_t j) {
-             return shows(spec.mask, {n, h, i, j, position(n, i), whole[static_cast<std::size_t>(n)].keys});
-           },
-       .position = position,
-       .dropout_p = spec.dropout.p,
-       .dropout_seed = spec.dropout.seed,
-       .dropout_offset = spec.dropout.offset});
+  return kernels::reference::attention(ReferenceCall(q, k, v, spec).inputs());
+}
+
+kernels::reference::AttentionInputGrads reference_attention_backward(
+    In<4> q, In<4> k, In<4> v, const AttentionSpec& spec, const kernels::reference::AttentionOutputGrads& grads) {
+  return kernels::reference::attention_backward(ReferenceCall(q, k, v, spec).inputs(), grads);
 }
 
 }  // namespace attn::test

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/reference/attention.hpp"
+#include "kernels/reference/attention_backward.hpp"
 
 namespace attn::test {
 
@@ -39,5 +40,8 @@ AttentionOptions build(const AttentionSpec& spec);
 // What attention must give, by the f64 twin: DESIGN section 3 stated a second time, pair by pair, without the library's
 // own masks and plans.
 kernels::reference::AttentionResult reference_attention(In<4> q, In<4> k, In<4> v, const AttentionSpec& spec);
+// Its derivatives, likewise.
+kernels::reference::AttentionInputGrads reference_attention_backward(
+    In<4> q, In<4> k, In<4> v, const AttentionSpec& spec, const kernels::reference::AttentionOutputGrads& grads);
 
 }  // namespace attn::test

@@ -5,32 +5,13 @@
 #include <cmath>
 #include <limits>
 
-#include "base/convert.hpp"
 #include "kernels/philox.hpp"
+#include "kernels/reference/element.hpp"
 
 namespace attn::kernels::reference {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Element (i, j, ...) of a view of any dtype. An extent of 1 is broadcast.
-template <int R>
-double element(const In<R>& x, const Extents<R>& index) {
-  std::ptrdiff_t at = 0;
-  for (int d = 0; d < R; ++d) at += (x.extent(d) == 1 ? 0 : index[d]) * x.stride(d);
-  return base::load_as<double>(x.dtype(), x.data(), at);
-}
-
-// Tokens begin ... begin + count of one head as a (count, D) matrix of f64.
-std::vector<double> gather(const In<4>& x, std::ptrdiff_t b, std::ptrdiff_t h, std::ptrdiff_t begin,
-                           std::ptrdiff_t count) {
-  std::vector<double> rows;
-  rows.reserve(static_cast<std::size_t>(count * x.extent(3)));
-  for (std::ptrdiff_t t = begin; t < begin + count; ++t) {
-    for (std::ptrdiff_t d = 0; d < x.extent(3); ++d) rows.push_back(element<4>(x, {b, h, t, d}));
-  }
-  return rows;
-}
 
 // One query of one entry and head, and where its results lie.
 struct Row {
@@ -62,7 +43,7 @@ std::vector<bool> score(const Row& row) {
       const std::int64_t distance = in.position(row.n, row.i) - j;
       masked -= element<1>(in.alibi, {row.h}) * static_cast<double>(distance < 0 ? -distance : distance);
     }
-    const bool hides = bias == -kInfinity || (in.visible && !in.visible(row.n, row.h, row.i, j));
+    const bool hides = is_hidden(in, row.n, row.h, row.i, j);
     const std::size_t at = row.at_pair + static_cast<std::size_t>(j);
     row.result.scaled[at] = scaled;
     row.result.capped[at] = capped;
@@ -112,6 +93,11 @@ void mix(const Row& row, const std::vector<bool>& hidden) {
 }
 
 }  // namespace
+
+bool is_hidden(const AttentionInputs& in, std::ptrdiff_t n, std::ptrdiff_t h, std::ptrdiff_t i, std::ptrdiff_t j) {
+  if (in.bias.wanted() && element<4>(in.bias, {n, h, i, j}) == -kInfinity) return true;
+  return in.visible && !in.visible(n, h, i, j);
+}
 
 AttentionResult attention(const AttentionInputs& in) {
   // q (B, Hq, L, D), k (B, Hkv, S, D), v (B, Hkv, S, Dv) -> out (B, Hq, L, Dv); query head h reads kv head h / group.

@@ -49,4 +49,7 @@ struct AttentionResult {
 // give, not how. Memory and time O(B Hq L S). The caller has checked shapes.
 AttentionResult attention(const AttentionInputs& in);
 
+// Whether the mask or a bias of -inf hides a pair.
+bool is_hidden(const AttentionInputs& in, std::ptrdiff_t n, std::ptrdiff_t h, std::ptrdiff_t i, std::ptrdiff_t j);
+
 }  // namespace attn::kernels::reference
