@@ -32,49 +32,60 @@ void check(cairo_status_t status) {
   if (status != CAIRO_STATUS_SUCCESS) throw Error("Figure::encode", "", cairo_status_to_string(status));
 }
 
-void paint_on(cairo_surface_t* surface, double scale, const Scene& scene, const TextRenderer& renderer) {
+void paint_on(cairo_surface_t* surface, double scale, const Drawing& drawing) {
   const Canvas canvas(cairo_create(surface));
   cairo_scale(canvas.get(), scale, scale);
-  paint(canvas.get(), scene, renderer);
+  drawing.paint(canvas.get());
   check(cairo_status(canvas.get()));
 }
 
-}  // namespace
-
-std::string encode_png(const Scene& scene, const TextRenderer& renderer) {
-  const double scale = 1 / scene.pixel;
+std::string encode_png(const Drawing& drawing) {
+  const double scale = 1 / drawing.pixel;
   const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24,
-                                                   static_cast<int>(std::lround(scene.layout.width * scale)),
-                                                   static_cast<int>(std::lround(scene.layout.height * scale))));
-  paint_on(surface.get(), scale, scene, renderer);
+                                                   static_cast<int>(std::lround(drawing.width * scale)),
+                                                   static_cast<int>(std::lround(drawing.height * scale))));
+  paint_on(surface.get(), scale, drawing);
   std::string bytes;
   check(cairo_surface_write_to_png_stream(surface.get(), append, &bytes));
   return bytes;
 }
 
-std::string encode_svg(const Scene& scene, const TextRenderer& renderer) {
-  const FigureLayout& layout = scene.layout;
+std::string encode_svg(const Drawing& drawing) {
   std::string bytes;
   const Surface surface(
-      cairo_svg_surface_create_for_stream(append, &bytes, layout.width * kSvgScale, layout.height * kSvgScale));
-  paint_on(surface.get(), kSvgScale, scene, renderer);
+      cairo_svg_surface_create_for_stream(append, &bytes, drawing.width * kSvgScale, drawing.height * kSvgScale));
+  paint_on(surface.get(), kSvgScale, drawing);
   cairo_surface_finish(surface.get());
   check(cairo_surface_status(surface.get()));
-  resize_svg(bytes, layout.width, layout.height);
-  keep_pixels_square(bytes, scene.columns, scene.rows);
+  resize_svg(bytes, drawing.width, drawing.height);
+  keep_pixels_square(bytes, drawing.image_columns, drawing.image_rows);
   return renumber_ids(bytes);
 }
 
-std::string encode_pdf(const Scene& scene, const TextRenderer& renderer) {
+std::string encode_pdf(const Drawing& drawing) {
   std::string bytes;
-  const Surface surface(cairo_pdf_surface_create_for_stream(append, &bytes, scene.layout.width * kPointsPerUnit,
-                                                            scene.layout.height * kPointsPerUnit));
+  const Surface surface(cairo_pdf_surface_create_for_stream(append, &bytes, drawing.width * kPointsPerUnit,
+                                                            drawing.height * kPointsPerUnit));
   // The time of day would make each file another one.
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
-  paint_on(surface.get(), kPointsPerUnit, scene, renderer);
+  paint_on(surface.get(), kPointsPerUnit, drawing);
   cairo_surface_finish(surface.get());
   check(cairo_surface_status(surface.get()));
   return bytes;
+}
+
+}  // namespace
+
+std::string encode(const Drawing& drawing, FigureFormat format) {
+  switch (format) {
+    case FigureFormat::png:
+      return encode_png(drawing);
+    case FigureFormat::svg:
+      return encode_svg(drawing);
+    case FigureFormat::pdf:
+      break;
+  }
+  return encode_pdf(drawing);
 }
 
 }  // namespace attn::draw

@@ -7,6 +7,7 @@
 #include "base/concat.hpp"
 #include "draw/encode.hpp"
 #include "draw/matrix.hpp"
+#include "draw/paint.hpp"
 
 namespace attn::draw {
 namespace {
@@ -108,8 +109,10 @@ const std::vector<std::string>& Figure::notes() const noexcept { return impl_->s
 const std::vector<std::string>& Figure::unreadable_texts() const noexcept { return impl_->unreadable_texts; }
 
 std::string Figure::encode(FigureFormat format) const {
-  const auto encode = format == FigureFormat::png ? encode_png : format == FigureFormat::svg ? encode_svg : encode_pdf;
-  return encode(impl_->scene, impl_->renderer);
+  const Scene& scene = impl_->scene;
+  const auto paint_scene = [this](cairo_t* canvas) { paint(canvas, impl_->scene, impl_->renderer); };
+  return draw::encode({scene.layout.width, scene.layout.height, scene.pixel, paint_scene, scene.columns, scene.rows},
+                      format);
 }
 
 Figure make_grid(std::span<const Panel> panels, const FigureOptions& options) {
