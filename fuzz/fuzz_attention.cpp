@@ -26,16 +26,19 @@ class Bytes {
   std::size_t size_, at_ = 0;
 };
 
-// Any level of any factor of the tests' table, and sizes of its own: small, with blocks of keys and tiles of queries
-// passed now and then.
+// Any level of any factor of the tests' table, and sizes of its own: mostly a few tokens, since options and edges meet
+// there as well and many calls fit into a second, and one call in 16 passes blocks of keys and tiles of queries.
 AttentionCase draw_case(Bytes& bytes) {
   attn::test::LevelRow row;
   for (const int levels : attn::test::attention_factor_levels()) row.push_back(bytes.below(levels));
   AttentionCase c = attn::test::attention_case_of(row);
-  c.size = {bytes.below(4), bytes.below(48), bytes.below(48)};
-  if (bytes.below(8) == 0) c.size.keys += 96;
+  c.size.batch = bytes.below(4);
+  const bool large = bytes.below(16) == 15;
+  const int most = large ? 48 : 20;
+  c.size.queries = bytes.below(most);
+  c.size.keys = bytes.below(most) + (large ? 96 * bytes.below(2) : 0);
   if (bytes.below(8) == 0) c.size.queries = c.size.keys;
-  c.dims = {1 + bytes.below(40), 1 + bytes.below(40)};
+  c.dims = {1 + bytes.below(most), 1 + bytes.below(most)};
   c.heads.kv = 1 + bytes.below(2);
   c.heads.query = c.heads.kv * (1 + bytes.below(3));
   // Whether positions are needed is what the table's rule is about; here they always are said where that could matter.

@@ -5,6 +5,7 @@
 #include <attn/inspect.hpp>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "io/files.hpp"
 
@@ -20,11 +21,11 @@ std::vector<std::string> names_of(const Explanation& explanation) {
   return names;
 }
 
-const Tensor& step(const Explanation& explanation, const std::string& name) {
+const Tensor& step(const Explanation& explanation, std::string_view name) {
   for (const Step& s : explanation.steps) {
     if (s.name == name) return s.value;
   }
-  throw std::runtime_error("no step " + name);
+  throw std::runtime_error("no step " + std::string(name));
 }
 
 void expect_values(const Explanation& explanation, const std::string& name, const std::vector<double>& expected,
