@@ -59,5 +59,6 @@ void add_embed(CLI::App& app);
 void add_run(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_info(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace attn::app

@@ -33,13 +33,15 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "attn " ATTN_VERSION);
   app.require_subcommand(0, 1);
   app.callback([&app] {
-    if (app.get_subcommands().empty()) throw attn::Error("expected a verb", "", "look, embed, run, explain, info");
+    if (app.get_subcommands().empty())
+      throw attn::Error("expected a verb", "", "look, embed, run, explain, info, bench");
   });
   attn::app::add_look(app);
   attn::app::add_embed(app);
   attn::app::add_run(app);
   attn::app::add_explain(app);
   attn::app::add_info(app);
+  attn::app::add_bench(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& e) {

@@ -5,7 +5,6 @@
 #include <attn/io/atomic_file.hpp>
 #include <attn/io/npy.hpp>
 #include <attn/io/safetensors.hpp>
-#include <charconv>
 #include <deque>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <optional>
 
 #include "command.hpp"
+#include "mask_text.hpp"
 #include "progress.hpp"
 #include "run_inputs.hpp"
 
@@ -27,26 +27,6 @@ struct RunOptions {
   std::string align, window;
   std::optional<double> softcap, scale;
 };
-
-[[noreturn]] void refuse_window(const std::string& text) {
-  throw Error("--window", "", fmt::format("\"{}\", expected LEFT,RIGHT: numbers of tokens from 0 on, or inf", text));
-}
-
-// One side of the window `text`.
-std::int64_t window_side(const std::string& text, std::string_view side) {
-  if (side == "inf") return Mask::unbounded;
-  std::int64_t tokens = -1;
-  const auto [end, failure] = std::from_chars(side.data(), side.data() + side.size(), tokens);
-  if (failure != std::errc() || end != side.data() + side.size() || tokens < 0) refuse_window(text);
-  return tokens;
-}
-
-Mask window_of(const std::string& text) {
-  const std::size_t comma = text.find(',');
-  if (comma == std::string::npos) refuse_window(text);
-  const std::string_view sides = text;
-  return Mask::window(window_side(text, sides.substr(0, comma)), window_side(text, sides.substr(comma + 1)));
-}
 
 Mask lengths_of(const RunInputs& inputs) {
   const Tensor& t = inputs.at("lengths");
@@ -63,7 +43,10 @@ Mask lengths_of(const RunInputs& inputs) {
 AttentionOptions attention_options(const RunOptions& run, const RunInputs& inputs) {
   AttentionOptions options{.scale = run.scale, .softcap = run.softcap};
   if (run.causal) options.mask = options.mask & Mask::causal();
-  if (!run.window.empty()) options.mask = options.mask & window_of(run.window);
+  if (!run.window.empty()) {
+    const Window window = parse_window(run.window);
+    options.mask = options.mask & Mask::window(window.left, window.right);
+  }
   if (inputs.has("mask")) options.mask = options.mask & Mask::keep(as_rank_4(inputs, "mask"));
   if (inputs.has("lengths")) options.mask = options.mask & lengths_of(inputs);
   if (inputs.has("bias")) options.bias = as_rank_4(inputs, "bias");

@@ -8,7 +8,7 @@ import unittest
 
 from program import REPOSITORY, TINY, ProgramTest
 
-VERBS = ("look", "embed", "run", "explain", "info")
+VERBS = ("look", "embed", "run", "explain", "info", "bench")
 
 
 class Help(ProgramTest):
@@ -48,7 +48,7 @@ class Help(ProgramTest):
             self.assertTrue(os.path.exists(self.path(name)), name)
 
     def test_arguments_that_mean_nothing(self):
-        self.refuses([], "expected a verb: look, embed, run, explain, info")
+        self.refuses([], "expected a verb: look, embed, run, explain, info, bench")
         self.refuses(["dance"], "dance")
         self.refuses(["explain", "--dance"], "--dance")
         self.refuses(["explain", "--threads", "many"], "--threads")
