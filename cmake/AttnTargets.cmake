@@ -4,7 +4,7 @@
 # everything for tests that reach below the public face (hidden symbols cannot be reached through a shared one).
 
 set(ATTN_CORE_FOLDERS base runtime kernels ops)
-set(ATTN_FULL_FOLDERS io nn models inspect draw)
+set(ATTN_FULL_FOLDERS io nn models train inspect draw)
 
 function(attn_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
