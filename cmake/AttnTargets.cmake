@@ -3,7 +3,7 @@
 # attn_add_libraries(): the installed libraries attn_core and attn, and attn_internal, a static library of
 # everything for tests that reach below the public face (hidden symbols cannot be reached through a shared one).
 
-set(ATTN_CORE_FOLDERS base runtime kernels ops)
+set(ATTN_CORE_FOLDERS base runtime kernels ops autograd)
 set(ATTN_FULL_FOLDERS io nn models train inspect draw)
 
 function(attn_compile_options target)

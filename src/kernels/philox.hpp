@@ -47,6 +47,7 @@ class DropoutRule {
     return words(b, h, i, j / 4)[static_cast<std::size_t>(j % 4)] >= threshold_;
   }
 
+  constexpr PhiloxKey key() const noexcept { return key_; }
   // round(p * 2^32), from 0 (keeps all) to 2^32 (keeps none): 64 bits hold both.
   constexpr std::uint64_t threshold() const noexcept { return threshold_; }
   // 1 / (1 - p), or 0 for p = 1, where nothing survives.
