@@ -76,7 +76,8 @@ struct AttentionTiles {
   std::ptrdiff_t keys = 0;          // of a block
   std::ptrdiff_t task_queries = 0;  // a task should have at most so many; a multiple of `queries`
 };
-AttentionTiles attention_tiles(std::int64_t target, DType compute) noexcept;
+// `dim` is the larger head dim.
+AttentionTiles attention_tiles(std::int64_t target, DType compute, std::ptrdiff_t dim) noexcept;
 
 // Scratch that a task needs, in bytes, a multiple of 64. `compute` is f32 or f64.
 std::size_t attention_scratch_bytes(std::int64_t target, DType compute, const AttentionTask& task) noexcept;
@@ -84,11 +85,12 @@ std::size_t attention_scratch_bytes(std::int64_t target, DType compute, const At
 // Computes the task. Scratch is aligned to 64 bytes and as large as attention_scratch_bytes says. Keys at or beyond
 // task.keys are never read.
 //
-// Order of operations, the same for every row whatever tile it is in: the query is multiplied by scale; a score is one
-// chain of fused multiply-adds over the head dim in order; blocks of keys start at multiples of the block size; a
-// block's scores are finished (soft-cap, bias, mask) before its maximum is taken; the sum and each output element are
-// one chain over the keys in order, rescaled when a block raises the row's maximum.
-// Time O(queries * visible keys * (dim_qk + dim_v)).
+// Order of operations, the same for every row whatever tile it is in. Scores are in base 2: the query is multiplied by
+// scale * log2(e); a score is one chain of fused multiply-adds over the head dim in order, from 0; then soft-cap, bias
+// and mask. Keys go in groups (of 4 or 6, by instruction set) that start at multiples of 96; where a group's largest
+// score exceeds the row's reference by more than 8, the reference becomes that score rounded up to an integer, and what
+// was summed shrinks by a power of two, exactly (results below 2^-126 are 0). A weight is 2^(score - reference); the
+// sum and each output element are one chain over the keys in order. Time O(queries * visible keys * (dim_qk + dim_v)).
 void attention(std::int64_t target, DType compute, const AttentionTask& task, std::byte* scratch) noexcept;
 
 }  // namespace attn::kernels

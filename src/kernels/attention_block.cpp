@@ -43,99 +43,85 @@ T number(From x) noexcept {
   }
 }
 
-// Lane i's query, a row of the task; padding lanes repeat the last one, which is always there to be read.
+// Lane i's query, a row of the task.
 std::ptrdiff_t row_of(const PairBlock& block, std::ptrdiff_t lane) noexcept {
   return block.first_query + std::min(lane, block.queries - 1);
 }
 
-template <class T>
-void hide_by_interval(const AttentionTask& task, const PairBlock& block, T* dst) noexcept {
-  for (std::ptrdiff_t i = 0; i < block.lanes; ++i) {
-    const std::ptrdiff_t row = row_of(block, i);
-    const std::int64_t begin = task.begin[row] - block.first_key, end = task.end[row] - block.first_key;
-    for (std::ptrdiff_t j = 0; j < block.keys; ++j) dst[j * block.lanes + i] = j < begin || j >= end ? T{1} : T{0};
+// Calls visible(lane, accumulate) for each of the block's lanes, where accumulate(j, is_visible) sets the pair's bit;
+// then clears the bits of what was not accumulated. Eight lanes, a byte of bits, at a time, so that a row of a mask is
+// read in order.
+template <class F>
+void keep_visible(const PairBlock& block, const PairBits& bits, const F& visible) noexcept {
+  constexpr std::ptrdiff_t kMostKeys = 128;
+  const std::ptrdiff_t at_once = std::min<std::ptrdiff_t>(8, bits.vector_lanes);
+  const std::ptrdiff_t vector_bytes = (bits.vector_lanes + 7) / 8;
+  for (std::ptrdiff_t k0 = 0; k0 < block.keys; k0 += kMostKeys) {
+    const std::ptrdiff_t keys = std::min(kMostKeys, block.keys - k0);
+    for (std::ptrdiff_t lane = 0; lane < block.lanes; lane += at_once) {
+      std::uint8_t seen[kMostKeys] = {};
+      for (std::ptrdiff_t i = 0; i < std::min(at_once, block.lanes - lane); ++i) {
+        visible(row_of(block, lane + i), block.first_key + k0, keys, static_cast<std::uint8_t>(1u << i), seen);
+      }
+      std::uint8_t* to =
+          bits.data + k0 * bits.row_bytes + lane / bits.vector_lanes * vector_bytes + lane % bits.vector_lanes / 8;
+      for (std::ptrdiff_t j = 0; j < keys; ++j) to[j * bits.row_bytes] &= seen[j];
+    }
   }
 }
 
-template <class T>
-void hide_by_pairs(const PairMask& mask, const PairBlock& block, T* dst) noexcept {
+void hide_by_pairs(const PairMask& mask, const PairBlock& block, const PairBits& bits) noexcept {
   const auto* pairs = static_cast<const std::uint8_t*>(mask.pairs.data);
-  for (std::ptrdiff_t i = 0; i < block.lanes; ++i) {
-    const std::uint8_t* row =
-        pairs + row_of(block, i) * mask.pairs.row_stride + block.first_key * mask.pairs.column_stride;
-    for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
-      if ((row[j * mask.pairs.column_stride] != 0) != mask.keep) dst[j * block.lanes + i] = T{1};
-    }
-  }
+  const std::ptrdiff_t step = mask.pairs.column_stride;
+  keep_visible(block, bits,
+               [&](std::ptrdiff_t row, std::ptrdiff_t key, std::ptrdiff_t keys, std::uint8_t bit, std::uint8_t* seen) {
+                 const std::uint8_t* x = pairs + row * mask.pairs.row_stride + key * step;
+                 const std::uint8_t of_zero = mask.keep ? 0 : bit, of_other = mask.keep ? bit : 0;
+                 if (step == 1) {
+                   for (std::ptrdiff_t j = 0; j < keys; ++j) seen[j] |= x[j] != 0 ? of_other : of_zero;
+                 } else {
+                   for (std::ptrdiff_t j = 0; j < keys; ++j) seen[j] |= x[j * step] != 0 ? of_other : of_zero;
+                 }
+               });
 }
 
-template <class T>
-void hide_by_documents(const AttentionTask& task, const DocumentIds& ids, const PairBlock& block, T* dst) noexcept {
+void hide_by_documents(const AttentionTask& task, const DocumentIds& ids, const PairBlock& block,
+                       const PairBits& bits) noexcept {
   with_type(ids.dtype, ids.data, [&](const auto* id) {
-    for (std::ptrdiff_t i = 0; i < block.lanes; ++i) {
-      const std::ptrdiff_t query = row_of(block, i);
-      // A row that sees nothing may stand outside the ids.
-      if (task.begin[query] >= task.end[query]) continue;
-      const auto own = number<std::int64_t>(id[task.position[query] * ids.stride]);
-      for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
-        if (number<std::int64_t>(id[(block.first_key + j) * ids.stride]) != own) dst[j * block.lanes + i] = T{1};
-      }
-    }
-  });
-}
-
-template <class T>
-void hide_by_bias(const AttentionTask& task, const PairBlock& block, T* dst) noexcept {
-  with_type(task.bias.dtype, task.bias.data, [&](const auto* bias) {
-    for (std::ptrdiff_t i = 0; i < block.lanes; ++i) {
-      const auto* row = bias + row_of(block, i) * task.bias.row_stride + block.first_key * task.bias.column_stride;
-      for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
-        const T x = number<T>(row[j * task.bias.column_stride]);
-        if (x == -std::numeric_limits<T>::infinity()) dst[j * block.lanes + i] = T{1};
-      }
-    }
+    keep_visible(
+        block, bits,
+        [&](std::ptrdiff_t row, std::ptrdiff_t key, std::ptrdiff_t keys, std::uint8_t bit, std::uint8_t* seen) {
+          // A row that sees nothing may stand outside the ids.
+          if (task.begin[row] >= task.end[row]) return;
+          const auto own = number<std::int64_t>(id[task.position[row] * ids.stride]);
+          for (std::ptrdiff_t j = 0; j < keys; ++j) {
+            if (number<std::int64_t>(id[(key + j) * ids.stride]) == own) seen[j] |= bit;
+          }
+        });
   });
 }
 
 }  // namespace
 
-template <class T>
-void load_rows(const Matrix& m, std::ptrdiff_t first, std::ptrdiff_t count, std::ptrdiff_t dim, T* dst) noexcept {
-  with_type(m.dtype, m.data, [&](const auto* data) {
-    for (std::ptrdiff_t r = 0; r < count; ++r) {
-      const auto* row = data + (first + r) * m.row_stride;
-      for (std::ptrdiff_t d = 0; d < dim; ++d) dst[r * dim + d] = number<T>(row[d * m.column_stride]);
-    }
-  });
+bool hides_pairs(const AttentionTask& task) noexcept { return !task.pair_masks.empty() || !task.documents.empty(); }
+
+void hide_by_masks(const AttentionTask& task, const PairBlock& block, const PairBits& bits) noexcept {
+  for (const PairMask& mask : task.pair_masks) hide_by_pairs(mask, block, bits);
+  for (const DocumentIds& ids : task.documents) hide_by_documents(task, ids, block, bits);
 }
 
-template <class T>
-void load_transposed(const Matrix& m, std::ptrdiff_t first, std::ptrdiff_t count, std::ptrdiff_t dim,
-                     std::ptrdiff_t lanes, T factor, T* dst) noexcept {
-  std::fill(dst, dst + dim * lanes, T{0});
-  with_type(m.dtype, m.data, [&](const auto* data) {
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      const auto* row = data + (first + i) * m.row_stride;
-      for (std::ptrdiff_t d = 0; d < dim; ++d) dst[d * lanes + i] = number<T>(row[d * m.column_stride]) * factor;
-    }
+void hide_by_bias(const AttentionTask& task, const PairBlock& block, const PairBits& bits) noexcept {
+  with_type(task.bias.dtype, task.bias.data, [&](const auto* bias) {
+    keep_visible(
+        block, bits,
+        [&](std::ptrdiff_t row, std::ptrdiff_t key, std::ptrdiff_t keys, std::uint8_t bit, std::uint8_t* seen) {
+          const auto* x = bias + row * task.bias.row_stride + key * task.bias.column_stride;
+          for (std::ptrdiff_t j = 0; j < keys; ++j) {
+            const auto b = number<double>(x[j * task.bias.column_stride]);
+            if (b != -std::numeric_limits<double>::infinity()) seen[j] |= bit;
+          }
+        });
   });
-}
-
-template <class T>
-void store_transposed(const T* src, std::ptrdiff_t lanes, const T* factor, const MutableMatrix& out,
-                      std::ptrdiff_t first, std::ptrdiff_t count, std::ptrdiff_t dim) noexcept {
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
-    const std::ptrdiff_t row = (first + i) * out.row_stride;
-    // Adding 0 turns -0 into +0, so that skipping a block of hidden keys and adding its zeros agree in every bit.
-    const auto element = [&](std::ptrdiff_t d) { return src[d * lanes + i] * factor[i] + T{0}; };
-    if (out.dtype == dtype_of<T>) {
-      T* to = static_cast<T*>(out.data) + row;
-      for (std::ptrdiff_t d = 0; d < dim; ++d) to[d * out.column_stride] = element(d);
-    } else {
-      for (std::ptrdiff_t d = 0; d < dim; ++d)
-        base::store_as(out.dtype, out.data, row + d * out.column_stride, element(d));
-    }
-  }
 }
 
 template <class T>
@@ -158,48 +144,19 @@ void fill_pairs(const PairBlock& block, const MutableMatrix& out, std::ptrdiff_t
 }
 
 template <class T>
-void bias_block(const AttentionTask& task, const PairBlock& block, T* dst) noexcept {
-  std::fill(dst, dst + block.keys * block.lanes, T{0});
-  with_type(task.bias.dtype, task.bias.data, [&](const auto* bias) {
-    for (std::ptrdiff_t i = 0; i < block.lanes; ++i) {
-      const auto* row = bias + row_of(block, i) * task.bias.row_stride + block.first_key * task.bias.column_stride;
-      for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
-        const T x = number<T>(row[j * task.bias.column_stride]);
-        dst[j * block.lanes + i] = x == -std::numeric_limits<T>::infinity() ? T{0} : x;
-      }
-    }
-  });
-  if (!task.has_alibi) return;
-  const T slope = static_cast<T>(task.alibi_slope);
-  for (std::ptrdiff_t i = 0; i < block.lanes; ++i) {
-    const std::int64_t position = task.position[row_of(block, i)];
-    for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
-      const std::int64_t distance = std::abs(position - (block.first_key + j));
-      dst[j * block.lanes + i] -= slope * static_cast<T>(distance);
-    }
-  }
-}
-
-template <class T>
-void hidden_block(const AttentionTask& task, const PairBlock& block, T* dst) noexcept {
-  hide_by_interval(task, block, dst);
-  for (const PairMask& mask : task.pair_masks) hide_by_pairs(mask, block, dst);
-  for (const DocumentIds& ids : task.documents) hide_by_documents(task, ids, block, dst);
-  if (task.bias.wanted()) hide_by_bias(task, block, dst);
-}
-
-template <class T>
 void drop_block(const AttentionTask& task, const PairBlock& block, T* weights) noexcept {
   const DropoutRule& rule = *task.dropout.rule;
   const T factor = static_cast<T>(rule.survivor_factor());
+  const std::ptrdiff_t last_key = block.first_key + block.keys;
   for (std::ptrdiff_t i = 0; i < block.queries; ++i) {
     const std::ptrdiff_t query = task.dropout.first_query + block.first_query + i;
-    // Blocks start at multiples of 4 keys, so that the words of one call serve four of them.
-    for (std::ptrdiff_t j = 0; j < block.keys; j += 4) {
-      const PhiloxCounter words = rule.words(task.dropout.batch, task.dropout.head, query, (block.first_key + j) / 4);
-      for (std::ptrdiff_t w = 0; w < std::min<std::ptrdiff_t>(4, block.keys - j); ++w) {
-        T& weight = weights[(j + w) * block.lanes + i];
-        weight = words[static_cast<std::size_t>(w)] >= rule.threshold() ? weight * factor : T{0};
+    // The words of one call serve four keys.
+    for (std::ptrdiff_t quad = block.first_key / 4; quad * 4 < last_key; ++quad) {
+      const PhiloxCounter words = rule.words(task.dropout.batch, task.dropout.head, query, quad);
+      const std::ptrdiff_t first = std::max(quad * 4, block.first_key), last = std::min(quad * 4 + 4, last_key);
+      for (std::ptrdiff_t j = first; j < last; ++j) {
+        T& weight = weights[(j - block.first_key) * block.lanes + i];
+        weight = words[static_cast<std::size_t>(j % 4)] >= rule.threshold() ? weight * factor : T{0};
       }
     }
   }
@@ -219,16 +176,9 @@ bool all_finite(const T* rows, std::ptrdiff_t row_stride, std::ptrdiff_t count, 
   return true;
 }
 
-#define ATTN_INSTANTIATE(T)                                                                                       \
-  template void load_rows(const Matrix&, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t, T*) noexcept;            \
-  template void load_transposed(const Matrix&, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t, T, \
-                                T*) noexcept;                                                                     \
-  template void store_transposed(const T*, std::ptrdiff_t, const T*, const MutableMatrix&, std::ptrdiff_t,        \
-                                 std::ptrdiff_t, std::ptrdiff_t) noexcept;                                        \
-  template void store_pairs(const T*, const PairBlock&, const MutableMatrix&, std::ptrdiff_t) noexcept;           \
-  template void bias_block(const AttentionTask&, const PairBlock&, T*) noexcept;                                  \
-  template void hidden_block(const AttentionTask&, const PairBlock&, T*) noexcept;                                \
-  template void drop_block(const AttentionTask&, const PairBlock&, T*) noexcept;                                  \
+#define ATTN_INSTANTIATE(T)                                                                             \
+  template void store_pairs(const T*, const PairBlock&, const MutableMatrix&, std::ptrdiff_t) noexcept; \
+  template void drop_block(const AttentionTask&, const PairBlock&, T*) noexcept;                        \
   template bool all_finite(const T*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t) noexcept;
 ATTN_INSTANTIATE(float)
 ATTN_INSTANTIATE(double)

@@ -7,19 +7,17 @@
 #define ATTN_KERNELS_ATTENTION_TILE_INL_HPP
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "kernels/exp-inl.hpp"
-
-#undef ATTN_UNROLL
-#if HWY_COMPILER_CLANG
-#define ATTN_UNROLL _Pragma("unroll")
-#else
-#define ATTN_UNROLL _Pragma("GCC unroll 16")
-#endif
+#include "kernels/softcap-inl.hpp"
+#include "kernels/unroll.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace attn::kernels::HWY_NAMESPACE {
@@ -27,193 +25,273 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Vector lanes are queries in both products: K and V are read in their own layout as scalar broadcasts, and maximum,
-// sum and rescaling are vertical operations. A tile is kVectors vectors of queries wide. kRows rows (keys, or head dims
-// of the second product) share each load of the tile: accumulators, the tile's vectors and one broadcast fill the
-// registers (32 with AVX-512, 16 with AVX2).
+// sum and rescaling are vertical operations. A tile is kVectors vectors of queries wide. kGroup keys share each load of
+// the tile: accumulators, the tile's vectors and one broadcast fill the registers (32 with AVX-512, 16 with AVX2).
 #if HWY_TARGET <= HWY_AVX3
-constexpr int kVectors = 4, kRows = 6;
+constexpr int kVectors = 4, kGroup = 6, kAccumulators = 24;
 #elif HWY_TARGET == HWY_AVX2
-constexpr int kVectors = 3, kRows = 4;
+constexpr int kVectors = 3, kGroup = 4, kAccumulators = 12;
 #else
-constexpr int kVectors = 4, kRows = 4;
+constexpr int kVectors = 4, kGroup = 4, kAccumulators = 16;
 #endif
 
-// s[r][lane] = sum over d in order of k[r][d] * qt[d][lane], for kCount rows.
-template <int kCount, int kWide, class D, class T = hn::TFromD<D>>
-HWY_INLINE void qk_rows(D d, const T* HWY_RESTRICT k, std::ptrdiff_t k_stride, const T* HWY_RESTRICT qt,
-                        std::ptrdiff_t dim, T* HWY_RESTRICT s) {
-  constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
-  const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  hn::Vec<D> sum[kCount][kWide];
-  ATTN_UNROLL for (int r = 0; r < kCount; ++r) { ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::Zero(d); }
-  for (std::ptrdiff_t i = 0; i < dim; ++i) {
-    hn::Vec<D> q[kWide];
-    ATTN_UNROLL for (int w = 0; w < kWide; ++w) q[w] = hn::Load(d, qt + i * kLanes + w * n);
-    ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-      const hn::Vec<D> x = hn::Set(d, k[r * k_stride + i]);
-      ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::MulAdd(x, q[w], sum[r][w]);
+// A narrow tile takes several groups at once, up to 8 rows of keys, so that its few chains hide each other's latency.
+template <int kWide>
+constexpr int kGroupsAtOnce = kGroup* kWide * 2 <= kAccumulators&& kGroup * 2 <= 8 + kGroup ? 2 : 1;
+
+// How far, in powers of two, a score may exceed its row's reference before the reference is raised.
+constexpr int kHeadroom = 8;
+
+// One tile's rows from its first active vector on; rows are `lanes` apart. In base 2: a weight is 2^(score -
+// reference).
+template <class T>
+struct Tile {
+  std::ptrdiff_t lanes = 0, dim_qk = 0, dim_v = 0;
+  const T* q = nullptr;    // [dim_qk]
+  T* p = nullptr;          // [keys]: scores, then weights, of the block's keys
+  T* o = nullptr;          // [dim_v]
+  T* reference = nullptr;  // an integer near the row's largest score; 0 until a finite score is seen
+  T* limit = nullptr;      // reference + kHeadroom; -inf until a finite score is seen
+  T* sum = nullptr;        // of the weights
+  T* factor = nullptr;     // scratch
+};
+
+// Rows of keys or values.
+template <class T>
+struct Rows {
+  const T* data = nullptr;
+  std::ptrdiff_t stride = 0, count = 0;
+};
+
+// What happens to scores besides scaling; rows are keys of the block.
+template <class T>
+struct ScoreSteps {
+  T softcap = 0;                          // 0: none
+  T unit = 1;                             // of scores: log2(e) where they are counted in base 2
+  const T* bias = nullptr;                // [keys][lanes], in that unit; null: none
+  const std::uint8_t* visible = nullptr;  // [keys][row_bytes], a byte or more for each vector
+  std::ptrdiff_t row_bytes = 0;
+};
+
+template <class D>
+constexpr std::ptrdiff_t mask_bytes() {
+  return hn::MaxLanes(D()) < 8 ? 1 : static_cast<std::ptrdiff_t>(hn::MaxLanes(D())) / 8;
+}
+
+// s[r][w] = sum over i in order of row[r][i] * q[i], for the tile's first kWide vectors.
+template <int kRows, int kWide, class D, class T = hn::TFromD<D>>
+HWY_INLINE void dot_rows(D d, const T* const (&row)[kRows], const Tile<T>& t, hn::Vec<D> (&s)[kRows][kWide]) {
+  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
+  const T* HWY_RESTRICT q = t.q;
+  ATTN_UNROLL for (int r = 0; r < kRows; ++r) { ATTN_UNROLL for (int w = 0; w < kWide; ++w) s[r][w] = hn::Zero(d); }
+  for (std::ptrdiff_t i = 0; i < t.dim_qk; ++i, q += t.lanes) {
+    hn::Vec<D> x[kWide];
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) x[w] = hn::Load(d, q + w * kLanes);
+    ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
+      const hn::Vec<D> k = hn::Set(d, row[r][i]);
+      ATTN_UNROLL for (int w = 0; w < kWide; ++w) s[r][w] = hn::MulAdd(k, x[w], s[r][w]);
     }
   }
-  ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-    ATTN_UNROLL for (int w = 0; w < kWide; ++w) hn::Store(sum[r][w], d, s + r * kLanes + w * n);
-  }
 }
 
-// Scores of `keys` keys: s[key][lane].
+// Multiplies `count` rows by the tile's factors.
 template <int kWide, class D, class T = hn::TFromD<D>>
-void qk_block(D d, const T* k, std::ptrdiff_t k_stride, std::ptrdiff_t keys, const T* qt, std::ptrdiff_t dim, T* s) {
-  constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
-  std::ptrdiff_t r = 0;
-  for (; r + kRows <= keys; r += kRows) qk_rows<kRows, kWide>(d, k + r * k_stride, k_stride, qt, dim, s + r * kLanes);
-  for (; r < keys; ++r) qk_rows<1, kWide>(d, k + r * k_stride, k_stride, qt, dim, s + r * kLanes);
+HWY_INLINE void scale_rows(D d, const Tile<T>& t, std::ptrdiff_t count, T* rows) {
+  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
+  for (std::ptrdiff_t r = 0; r < count; ++r, rows += t.lanes) {
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
+      hn::Store(hn::Mul(hn::Load(d, rows + w * kLanes), hn::Load(d, t.factor + w * kLanes)), d, rows + w * kLanes);
+    }
+  }
 }
 
-// o[r][lane] += sum over keys in order of v[key][r] * p[key][lane], for kCount head dims. With kSelect, a hidden pair
-// adds nothing even where v is not finite.
-template <int kCount, int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
-HWY_INLINE void pv_rows(D d, const T* HWY_RESTRICT v, std::ptrdiff_t v_stride, std::ptrdiff_t keys,
-                        const T* HWY_RESTRICT p, const T* HWY_RESTRICT hidden, T* HWY_RESTRICT o) {
-  constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
-  const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  hn::Vec<D> sum[kCount][kWide];
-  ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-    ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::Load(d, o + r * kLanes + w * n);
+// Raises the reference of each lane whose score passed its limit, and shrinks what was summed before: the sum, the
+// output, and the weights `first` .. `end` of this block. References are integers, so that the factor is a power of two
+// and it does not matter whether a weight is shrunk before it is added to the output or after.
+template <int kWide, class D, class T = hn::TFromD<D>>
+HWY_NOINLINE void raise_reference(D d, const Tile<T>& t, const hn::Vec<D>* top, std::ptrdiff_t first,
+                                  std::ptrdiff_t end) {
+  using V = hn::Vec<D>;
+  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
+  const V one = hn::Set(d, T{1}), unset = hn::Set(d, -std::numeric_limits<T>::infinity());
+  bool shrinks = false;
+  for (int w = 0; w < kWide; ++w) {
+    const V before = hn::Load(d, t.reference + w * kLanes), limit = hn::Load(d, t.limit + w * kLanes);
+    const auto passed = hn::Gt(top[w], limit);
+    const V raised = hn::IfThenElse(passed, hn::Ceil(top[w]), before);
+    const auto keeps = hn::Or(hn::Not(passed), hn::Eq(limit, unset));
+    const V factor = hn::IfThenElse(keeps, one, exp2_bounded(d, hn::Sub(before, raised)));
+    hn::Store(raised, d, t.reference + w * kLanes);
+    hn::Store(hn::IfThenElse(passed, hn::Add(raised, hn::Set(d, T{kHeadroom})), limit), d, t.limit + w * kLanes);
+    hn::Store(hn::Mul(hn::Load(d, t.sum + w * kLanes), factor), d, t.sum + w * kLanes);
+    hn::Store(factor, d, t.factor + w * kLanes);
+    shrinks = shrinks || !hn::AllTrue(d, keeps);
   }
-  for (std::ptrdiff_t j = 0; j < keys; ++j) {
+  if (!shrinks) return;
+  scale_rows<kWide>(d, t, t.dim_v, t.o);
+  scale_rows<kWide>(d, t, end - first, t.p + first * t.lanes);
+}
+
+// Soft-cap, bias and visibility of a group of scores, whose first is key j of the block.
+template <int kWide, class D, class T = hn::TFromD<D>>
+HWY_INLINE void finish_scores(D d, const ScoreSteps<T>& steps, const Tile<T>& t, std::ptrdiff_t j,
+                              hn::Vec<D> (*s)[kWide]) {
+  using V = hn::Vec<D>;
+  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
+  const V hidden = hn::Set(d, -std::numeric_limits<T>::infinity());
+  if (steps.softcap != 0) {
+    T* at = t.p + j * t.lanes;
+    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+      ATTN_UNROLL for (int w = 0; w < kWide; ++w) hn::Store(s[r][w], d, at + r * t.lanes + w * kLanes);
+    }
+    for (int r = 0; r < kGroup; ++r) softcap_row(d, steps.softcap, steps.unit, kWide * kLanes, at + r * t.lanes);
+    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+      ATTN_UNROLL for (int w = 0; w < kWide; ++w) s[r][w] = hn::Load(d, at + r * t.lanes + w * kLanes);
+    }
+  }
+  if (steps.bias != nullptr) {
+    const T* at = steps.bias + j * t.lanes;
+    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+      ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
+        const V b = hn::Load(d, at + r * t.lanes + w * kLanes);
+        s[r][w] = hn::IfThenElse(hn::Eq(b, hidden), hidden, hn::Add(s[r][w], b));
+      }
+    }
+  }
+  if (steps.visible != nullptr) {
+    const std::uint8_t* at = steps.visible + j * steps.row_bytes;
+    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+      ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
+        const auto mask = hn::LoadMaskBits(d, at + r * steps.row_bytes + w * mask_bytes<D>());
+        s[r][w] = hn::IfThenElse(mask, s[r][w], hidden);
+      }
+    }
+  }
+}
+
+// Turns a group of scores into weights; `first` is the first key of this block not yet added to the output. (Milakov &
+// Gimelshein 2018, algorithm 3, with the reference raised only where a score would exceed 2^kHeadroom.)
+template <int kWide, class D, class T = hn::TFromD<D>>
+HWY_INLINE void softmax_group(D d, const Tile<T>& t, std::ptrdiff_t first, std::ptrdiff_t j, hn::Vec<D> (*s)[kWide]) {
+  using V = hn::Vec<D>;
+  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
+  V top[kWide];
+  auto passes = hn::Gt(s[0][0], s[0][0]);  // of no lane
+  ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
+    top[w] = s[0][w];
+    ATTN_UNROLL for (int r = 1; r < kGroup; ++r) top[w] = hn::Max(top[w], s[r][w]);
+    passes = hn::Or(passes, hn::Gt(top[w], hn::Load(d, t.limit + w * kLanes)));
+  }
+  if (HWY_UNLIKELY(!hn::AllFalse(d, passes))) raise_reference<kWide>(d, t, top, first, j);
+  T* p = t.p + j * t.lanes;
+  ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
+    const V reference = hn::Load(d, t.reference + w * kLanes);
+    V sum = hn::Load(d, t.sum + w * kLanes);
+    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+      const V weight = exp2_bounded(d, hn::Sub(s[r][w], reference));
+      hn::Store(weight, d, p + r * t.lanes + w * kLanes);
+      sum = hn::Add(sum, weight);
+    }
+    hn::Store(sum, d, t.sum + w * kLanes);
+  }
+}
+
+// The keys and values of the next block, asked for row by row while this one is worked on. Null: not wanted.
+template <class T>
+struct NextBlock {
+  Rows<T> k = {}, v = {};
+};
+
+template <class T>
+HWY_INLINE void prefetch_rows(const Rows<T>& rows, std::ptrdiff_t first, std::ptrdiff_t count, std::ptrdiff_t dim) {
+  const std::ptrdiff_t end = std::min(first + count, rows.count);
+  for (std::ptrdiff_t r = first; r < end; ++r) {
+    for (std::ptrdiff_t i = 0; i < dim; i += static_cast<std::ptrdiff_t>(64 / sizeof(T))) {
+      hwy::Prefetch(rows.data + r * rows.stride + i);
+    }
+  }
+}
+
+// Weights of keys first .. end of a block into t.p; `first` is a multiple of kGroup. `steps` null: only scaled.
+// Groups count from the block's first key, whatever else is in the tile: a row's bits depend on its own keys only.
+// The last group may reach beyond `k`; its hidden keys then repeat the last row.
+template <int kWide, bool kSteps, class D, class T = hn::TFromD<D>>
+HWY_NOINLINE void weights_of_keys(D d, const Rows<T>& k, std::ptrdiff_t pending, std::ptrdiff_t first,
+                                  std::ptrdiff_t end, const Tile<T>& t, const ScoreSteps<T>& steps,
+                                  const NextBlock<T>& next) {
+  constexpr int kAtOnce = kGroupsAtOnce<kWide>, kRows = kGroup * kAtOnce;
+  for (std::ptrdiff_t j = first; j < end; j += kRows) {
+    const T* row[kRows];
+    ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
+      row[r] = k.data + (kSteps ? std::min(j + r, k.count - 1) : j + r) * k.stride;
+    }
+    if (next.k.data != nullptr) {
+      prefetch_rows(next.k, j, kRows, t.dim_qk);
+      prefetch_rows(next.v, j, kRows, t.dim_v);
+    }
+    hn::Vec<D> s[kRows][kWide];
+    dot_rows(d, row, t, s);
+    ATTN_UNROLL for (int g = 0; g < kAtOnce; ++g) {
+      if (kAtOnce > 1 && j + g * kGroup >= end) break;
+      if constexpr (kSteps) finish_scores<kWide>(d, steps, t, j + g * kGroup, s + g * kGroup);
+      softmax_group<kWide>(d, t, pending, j + g * kGroup, s + g * kGroup);
+    }
+  }
+}
+
+// o[r] += sum over keys in order of v[key][r] * p[key], for kRows head dims. With kSelect, a hidden pair adds nothing
+// even where v is not finite.
+template <int kRows, int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
+HWY_INLINE void add_values(D d, const T* HWY_RESTRICT v, std::ptrdiff_t v_stride, std::ptrdiff_t keys,
+                           const T* HWY_RESTRICT p, std::ptrdiff_t lanes, const ScoreSteps<T>& steps,
+                           const std::uint8_t* visible, T* HWY_RESTRICT o) {
+  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
+  hn::Vec<D> sum[kRows][kWide];
+  ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::Load(d, o + r * lanes + w * kLanes);
+  }
+  for (std::ptrdiff_t j = 0; j < keys; ++j, v += v_stride, p += lanes) {
     hn::Vec<D> weight[kWide];
-    ATTN_UNROLL for (int w = 0; w < kWide; ++w) weight[w] = hn::Load(d, p + j * kLanes + w * n);
-    ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-      const hn::Vec<D> x = hn::Set(d, v[j * v_stride + r]);
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) weight[w] = hn::Load(d, p + w * kLanes);
+    ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
+      const hn::Vec<D> x = hn::Set(d, v[r]);
       ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
         const hn::Vec<D> next = hn::MulAdd(x, weight[w], sum[r][w]);
         if constexpr (kSelect) {
-          const auto visible = hn::Eq(hn::Load(d, hidden + j * kLanes + w * n), hn::Zero(d));
-          sum[r][w] = hn::IfThenElse(visible, next, sum[r][w]);
+          const auto mask = hn::LoadMaskBits(d, visible + j * steps.row_bytes + w * mask_bytes<D>());
+          sum[r][w] = hn::IfThenElse(mask, next, sum[r][w]);
         } else {
           sum[r][w] = next;
         }
       }
     }
   }
-  ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-    ATTN_UNROLL for (int w = 0; w < kWide; ++w) hn::Store(sum[r][w], d, o + r * kLanes + w * n);
+  ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) hn::Store(sum[r][w], d, o + r * lanes + w * kLanes);
   }
 }
 
-// Adds a block of keys to all head dims of the output tile o[dim][lane].
+// Adds keys first .. end of a block, with their weights, to all head dims of the output. The rows that do not fill a
+// register tile of kMany go four at a time, then one.
 template <int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
-void pv_block(D d, const T* v, std::ptrdiff_t v_stride, std::ptrdiff_t keys, const T* p, const T* hidden,
-              std::ptrdiff_t dim, T* o) {
-  constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
+HWY_NOINLINE void add_values_of_keys(D d, const Rows<T>& v, std::ptrdiff_t first, std::ptrdiff_t end, const Tile<T>& t,
+                                     const ScoreSteps<T>& steps) {
+  constexpr int kMany = kSelect ? 1 : kAccumulators / kWide, kFew = kSelect ? 1 : 4;
+  const T* values = v.data + first * v.stride;
+  const T* p = t.p + first * t.lanes;
+  const std::uint8_t* visible = kSelect ? steps.visible + first * steps.row_bytes : nullptr;
+  const std::ptrdiff_t keys = end - first, dim = t.dim_v;
+  std::ptrdiff_t many = dim / kMany;
+  while (many > 0 && (dim - many * kMany) % kFew != 0) --many;
   std::ptrdiff_t r = 0;
-  for (; r + kRows <= dim; r += kRows)
-    pv_rows<kRows, kWide, kSelect>(d, v + r, v_stride, keys, p, hidden, o + r * kLanes);
-  for (; r < dim; ++r) pv_rows<1, kWide, kSelect>(d, v + r, v_stride, keys, p, hidden, o + r * kLanes);
-}
-
-// s = cap * tanh(s / cap), with tanh(x) = sign(x) * (1 - e) / (1 + e), e = exp(-2 |x|); near 0, where that cancels, its
-// odd Taylor series.
-template <class D, class T = hn::TFromD<D>>
-void softcap_block(D d, T cap, std::ptrdiff_t count, T* s) {
-  using V = hn::Vec<D>;
-  const V one = hn::Set(d, T{1}), two = hn::Set(d, T{-2}), inverse = hn::Set(d, T{1} / cap);
-  // Below this the series' first term left out, 0.0036 x^13, is under half a unit in the last place.
-  const V near = hn::Set(d, sizeof(T) == 8 ? T(0.07) : T(0.35));
-  for (std::ptrdiff_t i = 0; i < count; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
-    const V x = hn::Mul(hn::Load(d, s + i), inverse), magnitude = hn::Abs(x);
-    const V e = exp_non_positive(d, hn::Mul(two, magnitude));
-    const V far_value = hn::CopySign(hn::Div(hn::Sub(one, e), hn::Add(one, e)), x);
-    const V x2 = hn::Mul(x, x);
-    V series = hn::Set(d, T(-1382.0 / 155925.0));
-    series = hn::MulAdd(series, x2, hn::Set(d, T(62.0 / 2835.0)));
-    series = hn::MulAdd(series, x2, hn::Set(d, T(-17.0 / 315.0)));
-    series = hn::MulAdd(series, x2, hn::Set(d, T(2.0 / 15.0)));
-    series = hn::MulAdd(series, x2, hn::Set(d, T(-1.0 / 3.0)));
-    const V near_value = hn::MulAdd(hn::Mul(x, x2), series, x);
-    const V capped = hn::IfThenElse(hn::Lt(magnitude, near), near_value, far_value);
-    hn::Store(hn::Mul(capped, hn::Set(d, cap)), d, s + i);
+  for (; r < many * kMany; r += kMany) {
+    add_values<kMany, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, visible, t.o + r * t.lanes);
   }
-}
-
-template <class D, class T = hn::TFromD<D>>
-void add_block(D d, const T* bias, std::ptrdiff_t count, T* s) {
-  for (std::ptrdiff_t i = 0; i < count; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
-    hn::Store(hn::Add(hn::Load(d, s + i), hn::Load(d, bias + i)), d, s + i);
+  for (; r + kFew <= dim; r += kFew) {
+    add_values<kFew, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, visible, t.o + r * t.lanes);
   }
-}
-
-// Hidden scores become -inf, whatever they were.
-template <class D, class T = hn::TFromD<D>>
-void hide_block(D d, const T* hidden, std::ptrdiff_t count, T* s) {
-  const hn::Vec<D> hidden_score = hn::Set(d, -std::numeric_limits<T>::infinity());
-  for (std::ptrdiff_t i = 0; i < count; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
-    const auto visible = hn::Eq(hn::Load(d, hidden + i), hn::Zero(d));
-    hn::Store(hn::IfThenElse(visible, hn::Load(d, s + i), hidden_score), d, s + i);
-  }
-}
-
-// Turns a block's scores into exp(score - max) in place, raising each lane's running maximum first. `max` starts at
-// -inf and `sum` at 0. Writes the factor by which what was summed before must shrink to `shrink`; returns whether any
-// lane's differs from 1. (Milakov & Gimelshein 2018, algorithm 3, a block at a time.)
-template <int kWide, class D, class T = hn::TFromD<D>>
-bool softmax_block(D d, std::ptrdiff_t keys, T* s, T* max, T* sum, T* shrink) {
-  using V = hn::Vec<D>;
-  constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
-  const V lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
-  bool any_raised = false;
-  for (std::ptrdiff_t lane = 0; lane < kLanes; lane += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
-    const V before = hn::Load(d, max + lane);
-    V raised = before;
-    for (std::ptrdiff_t j = 0; j < keys; ++j) {
-      const V x = hn::Load(d, s + j * kLanes + lane);
-      raised = hn::IfThenElse(hn::Gt(x, raised), x, raised);  // A NaN is never greater: it shows up in the sum.
-    }
-    hn::Store(raised, d, max + lane);
-    // A lane that has seen no key yet keeps -inf; subtracting 0 in its place avoids -inf - (-inf).
-    const V base = hn::IfThenElse(hn::Eq(raised, lowest), hn::Zero(d), raised);
-    const V factor = exp_non_positive(d, hn::Sub(before, base));
-    hn::Store(factor, d, shrink + lane);
-    any_raised = any_raised || !hn::AllTrue(d, hn::Eq(before, raised));
-    V total = hn::Mul(hn::Load(d, sum + lane), factor);
-    for (std::ptrdiff_t j = 0; j < keys; ++j) {
-      const V p = exp_non_positive(d, hn::Sub(hn::Load(d, s + j * kLanes + lane), base));
-      hn::Store(p, d, s + j * kLanes + lane);
-      total = hn::Add(total, p);
-    }
-    hn::Store(total, d, sum + lane);
-  }
-  return any_raised;
-}
-
-// Multiplies the rows of a tile, [rows][lane], by a factor for each lane.
-template <int kWide, class D, class T = hn::TFromD<D>>
-void scale_rows(D d, const T* factor, std::ptrdiff_t rows, T* tile) {
-  constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
-  for (std::ptrdiff_t lane = 0; lane < kLanes; lane += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
-    const hn::Vec<D> f = hn::Load(d, factor + lane);
-    for (std::ptrdiff_t r = 0; r < rows; ++r) {
-      T* at = tile + r * kLanes + lane;
-      hn::Store(hn::Mul(hn::Load(d, at), f), d, at);
-    }
-  }
-}
-
-// Weights exp(s - max) * inverse of a block, in place; `max` is each lane's final one. Hidden pairs have weight 0, in a
-// row of NaN as well.
-template <int kWide, class D, class T = hn::TFromD<D>>
-void weights_block(D d, std::ptrdiff_t keys, const T* max, const T* inverse, const T* hidden, T* s) {
-  using V = hn::Vec<D>;
-  constexpr std::ptrdiff_t kLanes = kWide * static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
-  const V lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
-  for (std::ptrdiff_t lane = 0; lane < kLanes; lane += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
-    const V top = hn::Load(d, max + lane);
-    const V base = hn::IfThenElse(hn::Eq(top, lowest), hn::Zero(d), top);
-    const V factor = hn::Load(d, inverse + lane);
-    for (std::ptrdiff_t at = lane; at < keys * kLanes; at += kLanes) {
-      const auto visible = hn::Eq(hn::Load(d, hidden + at), hn::Zero(d));
-      const V weight = hn::Mul(exp_non_positive(d, hn::Sub(hn::Load(d, s + at), base)), factor);
-      hn::Store(hn::IfThenElseZero(visible, weight), d, s + at);
-    }
+  for (; r < dim; ++r) {
+    add_values<1, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, visible, t.o + r * t.lanes);
   }
 }
 

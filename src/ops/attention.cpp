@@ -60,7 +60,8 @@ Description describe_attention(In<4> q, const KeyValue& kv, const AttentionOutpu
   const ops::AttentionPlan plan = ops::plan_attention("describe_attention", q, kv, outs, options);
   const std::int64_t target = runtime::ContextAccess::isa(context).target;
   const ops::AttentionTasks tasks(plan, target, context.threads());
-  const kernels::AttentionTiles tiles = kernels::attention_tiles(target, plan.compute);
+  const kernels::AttentionTiles tiles =
+      kernels::attention_tiles(target, plan.compute, std::max(plan.q.extent(3), plan.v.extent(3)));
   std::size_t largest = 0;
   for (std::ptrdiff_t i = 0; i < tasks.count(); ++i) largest = std::max(largest, tasks.scratch_bytes(tasks.place(i)));
   const auto at_once = static_cast<std::size_t>(std::min<std::ptrdiff_t>(context.threads(), tasks.count()));

@@ -49,11 +49,16 @@ kernels::DocumentIds documents_of(const In<2>& ids, const TaskPlace& place) {
   return {.dtype = ids.dtype(), .data = advanced(ids.data(), ids.dtype(), at), .stride = ids.stride(1)};
 }
 
+double of_head(const In<1>& view, std::ptrdiff_t head) {
+  return base::load_as<double>(view.dtype(), view.data(), head * view.stride(0));
+}
+
 }  // namespace
 
 AttentionTasks::AttentionTasks(const AttentionPlan& plan, std::int64_t target, int threads)
     : plan_(plan), target_(target) {
-  const kernels::AttentionTiles tiles = kernels::attention_tiles(target, plan.compute);
+  const kernels::AttentionTiles tiles =
+      kernels::attention_tiles(target, plan.compute, std::max(plan.q.extent(3), plan.v.extent(3)));
   const std::ptrdiff_t heads = plan.q.extent(1);
   std::ptrdiff_t rows = 0;
   for (const Sequence& s : plan.sequences) rows += s.queries * heads;
@@ -85,15 +90,22 @@ TaskPlace AttentionTasks::place(std::ptrdiff_t i) const {
 kernels::AttentionTask AttentionTasks::operands(const TaskPlace& place) const {
   const Sequence& s = *place.sequence;
   const std::ptrdiff_t kv_head = place.head / plan_.group;
-  return {.queries = place.queries,
-          .keys = s.keys,
-          .dim_qk = plan_.q.extent(3),
-          .dim_v = plan_.v.extent(3),
-          .q = rows_of(plan_.q, s.batch, place.head, s.first_query + place.first_query),
-          .k = rows_of(plan_.k, s.batch, kv_head, s.first_key),
-          .v = rows_of(plan_.v, s.batch, kv_head, s.first_key),
-          .scale = plan_.scale,
-          .softcap = plan_.options->softcap.value_or(0)};
+  kernels::AttentionTask task{.queries = place.queries,
+                              .keys = s.keys,
+                              .dim_qk = plan_.q.extent(3),
+                              .dim_v = plan_.v.extent(3),
+                              .q = rows_of(plan_.q, s.batch, place.head, s.first_query + place.first_query),
+                              .k = rows_of(plan_.k, s.batch, kv_head, s.first_key),
+                              .v = rows_of(plan_.v, s.batch, kv_head, s.first_key),
+                              .scale = plan_.scale,
+                              .softcap = plan_.options->softcap.value_or(0)};
+  const AttentionOptions& options = *plan_.options;
+  if (options.bias.wanted() && !s.is_gap) task.bias = pairs_of(options.bias, place);
+  if (options.alibi.wanted()) {
+    task.has_alibi = true;
+    task.alibi_slope = of_head(options.alibi, place.head);
+  }
+  return task;
 }
 
 std::size_t AttentionTasks::kernel_bytes(const TaskPlace& place) const {
@@ -157,17 +169,9 @@ kernels::AttentionTask AttentionTasks::task(const TaskPlace& place, runtime::Scr
   kernels::AttentionTask task = operands(place);
   set_outputs(place, task);
   set_masks(place, scratch, task);
-  if (options.bias.wanted() && !place.sequence->is_gap) task.bias = pairs_of(options.bias, place);
-  const auto of_head = [&](const In<1>& view) {
-    return base::load_as<double>(view.dtype(), view.data(), place.head * view.stride(0));
-  };
-  if (options.alibi.wanted()) {
-    task.has_alibi = true;
-    task.alibi_slope = of_head(options.alibi);
-  }
   if (options.sink.wanted()) {
     task.has_sink = true;
-    task.sink = of_head(options.sink);
+    task.sink = of_head(options.sink, place.head);
   }
   if (dropout_) {
     task.dropout = {
