@@ -158,7 +158,7 @@ class TaskRun {
 
   bool v_is_finite() {
     if (v_is_finite_ == Finite::unknown) {
-      v_is_finite_ = all_finite(v_.data, v_.stride, v_.count, task_.dim_v) ? Finite::yes : Finite::no;
+      v_is_finite_ = all_finite(D(), v_.data, v_.stride, v_.count, task_.dim_v) ? Finite::yes : Finite::no;
     }
     return v_is_finite_ == Finite::yes;
   }

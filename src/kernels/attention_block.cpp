@@ -162,24 +162,9 @@ void drop_block(const AttentionTask& task, const PairBlock& block, T* weights) n
   }
 }
 
-template <class T>
-bool all_finite(const T* rows, std::ptrdiff_t row_stride, std::ptrdiff_t count, std::ptrdiff_t dim) noexcept {
-  // x - x is 0 for finite x and NaN otherwise: a sum without branches, which the compiler turns into vectors.
-  for (std::ptrdiff_t r = 0; r < count; ++r) {
-    T sum = 0;
-    for (std::ptrdiff_t d = 0; d < dim; ++d) {
-      const T x = rows[r * row_stride + d];
-      sum += x - x;
-    }
-    if (!(sum == 0)) return false;
-  }
-  return true;
-}
-
 #define ATTN_INSTANTIATE(T)                                                                             \
   template void store_pairs(const T*, const PairBlock&, const MutableMatrix&, std::ptrdiff_t) noexcept; \
-  template void drop_block(const AttentionTask&, const PairBlock&, T*) noexcept;                        \
-  template bool all_finite(const T*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t) noexcept;
+  template void drop_block(const AttentionTask&, const PairBlock&, T*) noexcept;
 ATTN_INSTANTIATE(float)
 ATTN_INSTANTIATE(double)
 #undef ATTN_INSTANTIATE

@@ -45,7 +45,4 @@ void fill_pairs(const PairBlock& block, const MutableMatrix& out, std::ptrdiff_t
 template <class T>
 void drop_block(const AttentionTask& task, const PairBlock& block, T* weights) noexcept;
 
-template <class T>
-bool all_finite(const T* rows, std::ptrdiff_t row_stride, std::ptrdiff_t count, std::ptrdiff_t dim) noexcept;
-
 }  // namespace attn::kernels

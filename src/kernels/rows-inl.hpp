@@ -79,6 +79,23 @@ void load_row(D d, const Matrix& m, std::ptrdiff_t row, std::ptrdiff_t first, st
   }
 }
 
+template <class D, class T = hn::TFromD<D>>
+bool all_finite(D d, const T* rows, std::ptrdiff_t row_stride, std::ptrdiff_t count, std::ptrdiff_t dim) {
+  // x - x is 0 for finite x and NaN otherwise.
+  const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  hn::Vec<D> seen = hn::Zero(d);
+  T rest = 0;
+  for (std::ptrdiff_t r = 0; r < count; ++r, rows += row_stride) {
+    std::ptrdiff_t i = 0;
+    for (; i + n <= dim; i += n) {
+      const hn::Vec<D> x = hn::LoadU(d, rows + i);
+      seen = hn::Or(seen, hn::Sub(x, x));
+    }
+    for (; i < dim; ++i) rest += rows[i] - rows[i];
+  }
+  return rest == 0 && hn::AllTrue(d, hn::Eq(seen, hn::Zero(d)));
+}
+
 // to[i] = x[i] rounded once, for `count` elements.
 template <class D>
 HWY_INLINE void narrow_bf16(D d, const float* x, std::ptrdiff_t count, bf16* to) {
