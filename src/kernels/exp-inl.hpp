@@ -66,6 +66,54 @@ HWY_INLINE V exp2_bounded(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, C::kSmallest)), result);
 }
 
+// Constants of exp(x) = 2^n * exp(f), n = round(x / ln 2), |f| <= ln(2) / 2 (Cody & Waite 1980, chapter 6): ln 2 in two
+// parts, so that n * kLn2High is exact, and the coefficients of (exp(f) - 1 - f) / f^2, highest first.
+template <class T>
+struct ExpConstants;
+template <>
+struct ExpConstants<float> {
+  static constexpr float kRound = 0x1.8p23f;  // adding it leaves a number rounded to an integer in the low bits
+  static constexpr float kLog2e = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
+  static constexpr float kSmallest = -87.3365402f;  // below, the result would be subnormal and is 0
+  static constexpr int kFractionBits = 23, kBias = 127;
+  // Cephes' expf (Moshier 1989).
+  static constexpr float kTail[] = {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                                    4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f};
+};
+template <>
+struct ExpConstants<double> {
+  static constexpr double kRound = 0x1.8p52;
+  static constexpr double kLog2e = 1.4426950408889634074, kLn2High = 6.93145751953125e-1,
+                          kLn2Low = 1.42860682030941723212e-6;
+  static constexpr double kSmallest = -708.39641853226408;
+  static constexpr int kFractionBits = 52, kBias = 1023;
+  // Taylor's: the first term left out is below 1e-17 at |f| = ln(2) / 2.
+  static constexpr double kTail[] = {1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0,
+                                     1.0 / 362880.0,     1.0 / 40320.0,     1.0 / 5040.0,     1.0 / 720.0,
+                                     1.0 / 120.0,        1.0 / 24.0,        1.0 / 6.0,        0.5};
+};
+
+// exp of x <= 0, of -inf (exactly 0) and of NaN (NaN); exactly 1 at 0. At most 2 ulp; results that would be subnormal
+// are 0.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_non_positive(D d, V x) {
+  using T = hn::TFromD<D>;
+  using C = ExpConstants<T>;
+  const hn::RebindToSigned<D> di;
+  const V shifted = hn::MulAdd(x, hn::Set(d, C::kLog2e), hn::Set(d, C::kRound));
+  const V n = hn::Sub(shifted, hn::Set(d, C::kRound));
+  const V f = hn::NegMulAdd(n, hn::Set(d, C::kLn2Low), hn::NegMulAdd(n, hn::Set(d, C::kLn2High), x));
+  V tail = hn::Set(d, C::kTail[0]);
+  for (std::size_t i = 1; i < sizeof(C::kTail) / sizeof(T); ++i) tail = hn::MulAdd(tail, f, hn::Set(d, C::kTail[i]));
+  const V fraction = hn::Add(hn::MulAdd(hn::Mul(f, f), tail, f), hn::Set(d, T{1}));
+  // The low bits of `shifted` hold n; as a biased exponent they make 2^n. Multiplying (rather than adding to the
+  // exponent bits) keeps a NaN a NaN.
+  const auto exponent = hn::Add(hn::BitCast(di, shifted), hn::Set(di, C::kBias));
+  const V power = hn::BitCast(d, hn::ShiftLeft<C::kFractionBits>(exponent));
+  const V result = hn::Mul(fraction, power);
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, C::kSmallest)), hn::Zero(d), result);
+}
+
 }  // namespace
 }  // namespace attn::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
