@@ -5,12 +5,11 @@
 
 #include <attn/draw/display_width.hpp>
 #include <attn/error.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+
+#include "text_file.hpp"
 
 namespace attn::app {
 namespace {
@@ -23,6 +22,7 @@ constexpr const char* kKeys[] = {"x",     "w_q",    "w_k",   "w_v",     "q",    
 // Text out of the file in a message: safe to print, and short.
 std::string shown(std::string_view text) { return draw::elide(text, 60); }
 
+constexpr std::size_t kMostBytes = std::size_t{1} << 24;
 constexpr int kMaxDepth = 20;  // far deeper than an example, and far from where a recursive function overflows
 
 // The object in a text. Throws Error naming the file for what is not JSON, and for a key that is there twice.
@@ -49,11 +49,7 @@ Json parse(const std::string& name, const std::string& text) {
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file) : name_(file.string()) {
-    std::ifstream input(file);
-    if (!input || std::filesystem::is_directory(file)) {
-      throw Error(name_, "", std::string("cannot be opened: ") + std::strerror(input ? EISDIR : errno));
-    }
-    json_ = parse(name_, std::string(std::istreambuf_iterator<char>(input), {}));
+    json_ = parse(name_, read_text(file, kMostBytes));
     if (!json_.is_object()) throw Error(name_, "", "expected a JSON object with x, w_q, w_k, w_v or q, k, v");
     for (const auto& [key, value] : json_.items()) {
       if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) refuse(key, "an unknown key");

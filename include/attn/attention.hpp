@@ -11,7 +11,7 @@
 namespace attn {
 inline namespace ATTN_ABI {
 
-// What a call writes; dtype `none` (the default) means not wanted. Every one may have any strides.
+// What a call writes; dtype `none` (the default) means not wanted. Any strides that give each element its own place.
 struct AttentionOutputs {
   Out<4> out = {};      // (batch, query heads, queries, d_v), f32, f64, bf16 or f16
   Out<3> lse = {};      // (batch, query heads, queries): natural log of the softmax denominator, sink included;

@@ -29,6 +29,8 @@ fs::path followed(const fs::path& path) {
   return at;
 }
 
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+
 void check_target(const fs::path& path, const fs::path& target) {
   if (path.filename().empty()) throw Error(path.string(), "", "names no file, expected the path of a file to write");
   std::error_code ignored;
@@ -37,7 +39,7 @@ void check_target(const fs::path& path, const fs::path& target) {
   if (fs::exists(found) && !fs::is_regular_file(found)) {
     throw Error(path.string(), "", "is a device or a pipe, expected the path of a file to write");
   }
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const fs::path folder = folder_of(target);
   if (!fs::is_directory(folder, ignored)) {
     throw Error(path.string(), "", base::concat("its folder ", folder.string(), " does not exist"));
   }
@@ -55,24 +57,39 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
+// A file without a name vanishes with its process, however that ends. Where the file system has none, or /proc is not
+// there to name it later, it gets its temporary name at once.
 void AtomicFile::create() {
-  static std::atomic<unsigned> counter{0};
-  // The name itself is left out: it may already be as long as the file system allows.
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    fs::path candidate = target_;
-    candidate.replace_filename(base::concat(".attn-", ::getpid(), "-", counter++, ".tmp"));
-    descriptor_ = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ >= 0) {
-      temporary_ = std::move(candidate);
-      break;
-    }
-    if (errno != EEXIST) break;  // A file left by a process of the same number that was killed: take the next name.
+  if (::access("/proc/self/fd", X_OK) == 0) {
+    descriptor_ = ::open(folder_of(target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
   }
-  if (descriptor_ < 0) fail("cannot be created");
+  if (descriptor_ < 0) {
+    give_temporary_name([&](const char* name) {
+      descriptor_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      return descriptor_ >= 0;
+    });
+  }
   struct stat replaced {};
   if (::stat(target_.c_str(), &replaced) == 0 && ::fchmod(descriptor_, replaced.st_mode & 07777) != 0) {
     fail("its permissions cannot be kept");
   }
+}
+
+// Tries names until `make` creates one. The target's own name is no part of them: it may already be as long as the file
+// system allows.
+template <class Make>
+void AtomicFile::give_temporary_name(const Make& make) {
+  static std::atomic<unsigned> counter{0};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    fs::path candidate = target_;
+    candidate.replace_filename(base::concat(".attn-", ::getpid(), "-", counter++, ".tmp"));
+    if (make(candidate.c_str())) {
+      temporary_ = std::move(candidate);
+      return;
+    }
+    if (errno != EEXIST) break;  // A file left by a process of the same number that was killed: take the next name.
+  }
+  fail("cannot be created");
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -86,13 +103,17 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 void AtomicFile::commit() {
   if (::fsync(descriptor_) != 0) fail("cannot be written");
+  if (temporary_.empty()) {
+    const std::string unnamed = base::concat("/proc/self/fd/", descriptor_);
+    give_temporary_name(
+        [&](const char* name) { return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0; });
+  }
   // Some file systems report a full disk or quota only here.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("cannot be written");
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be put in place");
   temporary_.clear();
   // The rename is on the disk when its folder is. A failure here leaves the file complete, so it is no error.
-  const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
-  const int folder_descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder_descriptor = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder_descriptor < 0) return;
   ::fsync(folder_descriptor);
   ::close(folder_descriptor);

@@ -106,6 +106,8 @@ std::optional<std::string> Tokenizer::id_to_token(std::int32_t id) const {
 
 std::size_t Tokenizer::vocab_size() const noexcept { return parts_->model.size() + parts_->new_tokens; }
 
+std::int32_t Tokenizer::largest_id() const noexcept { return parts_->largest_id; }
+
 std::optional<std::int32_t> Tokenizer::cls_id() const { return token_to_id("[CLS]"); }
 std::optional<std::int32_t> Tokenizer::sep_id() const { return token_to_id("[SEP]"); }
 std::optional<std::int32_t> Tokenizer::pad_id() const { return token_to_id("[PAD]"); }

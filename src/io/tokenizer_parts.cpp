@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/tokenizer_parts.hpp"
 
+#include <algorithm>
 #include <attn/error.hpp>
 #include <set>
 
@@ -39,6 +40,11 @@ Tokenizer::Parts::Parts(const JsonField& file)
   for (const AddedToken& token : added)
     if (model.find(token.content) == nullptr) unseen.insert(token.content);
   new_tokens = unseen.size();
+  largest_id = model.largest_id();
+  for (const AddedToken& token : added) largest_id = std::max(largest_id, token.id);
+  for (const bool with_pair : {false, true}) {
+    for (const PostProcessor::Part& part : post_processor.parts(with_pair)) largest_id = std::max(largest_id, part.id);
+  }
 }
 
 std::vector<Token> Tokenizer::Parts::tokenize(std::string_view text, bool& replaced_invalid_utf8) const {

@@ -29,6 +29,7 @@ struct Tokenizer::Parts {
   std::vector<AddedToken> added;
   AddedTokenFinder raw_finder, normalized_finder;
   std::size_t new_tokens = 0;  // those added ones that the model does not have
+  std::int32_t largest_id = 0;
 };
 
 }  // namespace attn::io

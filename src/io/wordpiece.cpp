@@ -55,6 +55,7 @@ void WordPiece::read_vocabulary(const JsonField& field) {
     if (kept.starts_with(prefix_)) next_.emplace(std::string_view(kept).substr(prefix_.size()), entry);
     const auto [other, added] = by_id_.emplace(entry.id, kept);
     if (!added) field.fail(base::concat(quote(other->second), " and ", quote(name), " both have the id ", entry.id));
+    largest_id_ = std::max(largest_id_, entry.id);
     longest_ = std::max(longest_, kept.size());
   }
 }

@@ -38,6 +38,7 @@ class WordPiece {
   const std::int32_t* find(std::string_view name) const;  // null when absent
   const std::string_view* find(std::int32_t id) const;    // null when absent
   std::size_t size() const noexcept { return names_.size(); }
+  std::int32_t largest_id() const noexcept { return largest_id_; }
 
  private:
   struct Entry {
@@ -51,6 +52,7 @@ class WordPiece {
   std::unordered_map<std::string_view, Entry> first_;  // every token, by its name
   std::unordered_map<std::string_view, Entry> next_;   // those that continue a word, by their name without the prefix
   std::unordered_map<std::int32_t, std::string_view> by_id_;
+  std::int32_t largest_id_ = 0;
   std::size_t longest_ = 0;  // bytes of the longest name
   std::string prefix_ = "##";
   std::size_t max_characters_ = 100;

@@ -40,6 +40,14 @@ void check_sizes(const BertConfig& config) {
   }
 }
 
+// A text whose tokens the model lacks is better refused before anyone has one.
+void check_vocabulary(const io::Tokenizer& tokenizer, const std::filesystem::path& file, const BertConfig& config) {
+  if (tokenizer.largest_id() < config.vocab_size) return;
+  throw Error(file.string(), "",
+              concat("a token has the id ", tokenizer.largest_id(), ", expected ids below the ", config.vocab_size,
+                     " of \"vocab_size\" in config.json"));
+}
+
 }  // namespace
 
 struct BertModel::Impl {
@@ -98,6 +106,7 @@ BertModel load(const std::filesystem::path& folder, Context& context) {
   impl->folder = folder;
   if (std::filesystem::exists(folder / "tokenizer.json")) {
     impl->tokenizer = io::Tokenizer::load(folder / "tokenizer.json");
+    check_vocabulary(*impl->tokenizer, folder / "tokenizer.json", config);
   }
   impl->sentence = read_sentence_settings(folder);
   return BertModel(std::move(impl));

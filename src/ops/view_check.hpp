@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <attn/any_view.hpp>
 #include <attn/error.hpp>
+#include <cstddef>
+#include <numeric>
 #include <string_view>
 
 #include "base/concat.hpp"
@@ -44,7 +48,32 @@ void check_floating(std::string_view function, std::string_view argument, const 
   }
 }
 
-// Throws unless the view has these extents and, as an output, no dimension in which elements share a place.
+// Throws unless each element has a place of its own. That holds where every dimension steps over all that those with
+// smaller strides span, as in row-major memory however it is permuted, sliced, padded or reversed. Layouts whose
+// dimensions interleave without sharing a place are refused as well: they are not worth a search.
+template <int R>
+void check_places(std::string_view function, std::string_view argument, const BasicAnyView<R, Access::write>& view) {
+  if (is_empty(view.extents())) return;
+  const auto step = [&](int d) {
+    const auto stride = static_cast<std::size_t>(view.stride(d));
+    return view.stride(d) < 0 ? 0 - stride : stride;
+  };
+  std::array<int, R> order;  // of dimensions, by stride
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return step(a) < step(b); });
+  std::size_t spanned = 0;  // elements from the first place to the last, of the dimensions so far, less one
+  for (const int d : order) {
+    if (view.extent(d) == 1) continue;
+    if (step(d) <= spanned) {
+      throw Error(function, argument,
+                  base::concat("stride ", view.stride(d), " in dimension ", d, ", expected a magnitude of at least ",
+                               spanned + 1, ": a place for each element"));
+    }
+    spanned += static_cast<std::size_t>(view.extent(d) - 1) * step(d);
+  }
+}
+
+// Throws unless the view has these extents and, as an output, a place for each element.
 template <int R, Access A>
 void check_extents(std::string_view function, std::string_view argument, const BasicAnyView<R, A>& view,
                    const Extents<R>& expected, std::string_view meaning) {
@@ -53,14 +82,7 @@ void check_extents(std::string_view function, std::string_view argument, const B
                 base::concat("shape ", base::shape_text(view.extents().n), ", expected ", base::shape_text(expected.n),
                              " ", meaning));
   }
-  if constexpr (A == Access::write) {
-    for (int d = 0; d < R; ++d) {
-      if (view.stride(d) == 0 && view.extent(d) > 1 && !is_empty(view.extents())) {
-        throw Error(function, argument,
-                    base::concat("stride 0 in dimension ", d, ", expected a place for each element"));
-      }
-    }
-  }
+  if constexpr (A == Access::write) check_places(function, argument, view);
 }
 
 }  // namespace attn::ops

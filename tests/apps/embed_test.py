@@ -34,6 +34,8 @@ class Embed(ProgramTest):
         self.succeeds("embed", TINY, "--file", "text.txt", "-o", "dos.npy")
         dos = read_npy(self.path("dos.npy"))[1]
         self.assertEqual(dos, [x for row in self.embed(["the dog", "", "the cat"]) for x in row])
+        self.succeeds("embed", TINY, "--file", "/dev/stdin", "-o", "piped.npy", input=self.read("text.txt"))
+        self.assertEqual(self.read("piped.npy"), self.read("dos.npy"))
         self.assertEqual(self.embed([]), [])
 
     def test_a_row_depends_on_its_line_alone(self):
@@ -80,6 +82,10 @@ class EmbedRefuses(ProgramTest):
         self.write("text.txt", "the cat\n")
         self.refuses(["embed", TINY, "--file", "text.txt", "-o", "e.txt"], "e.txt: expected a name that ends in .npy or .safetensors")
         self.refuses(["embed", TINY, "--file", "none.txt", "-o", "e.npy"], "none.txt: cannot be opened: No such file")
+        self.refuses(["embed", TINY, "--file", "/dev/zero", "-o", "e.npy"], "/dev/zero: a device, expected a text file")
+        with open(self.path("large.txt"), "wb") as file:
+            file.truncate((1 << 30) + 1)
+        self.refuses(["embed", TINY, "--file", "large.txt", "-o", "e.npy"], "large.txt: larger than the 1073741824 bytes it may have")
         self.refuses(["embed", TINY, "--file", "text.txt"], "--output")
         self.refuses(["embed", TINY, "-o", "e.npy"], "--file")
         self.refuses(["embed", "none", "--file", "text.txt", "-o", "e.npy"], "none")

@@ -75,7 +75,12 @@ class ExplainRefuses(ProgramTest):
 
     def test_files(self):
         self.refuses(["explain", "none.json"], "none.json: cannot be opened: No such file")
-        self.refuses(["explain", "."], ".: cannot be opened: Is a directory")
+        self.refuses(["explain", "."], ".: a folder, expected a text file")
+        self.refuses(["explain", "/dev/zero"], "/dev/zero: a device, expected a text file")
+        with open(self.path("large.json"), "wb") as file:
+            file.truncate((1 << 24) + 1)
+        self.refuses(["explain", "large.json"], "large.json: larger than the 16777216 bytes it may have")
+        self.refuses(["explain", "/dev/stdin"], "/dev/stdin: larger than the 16777216 bytes it may have", input=bytes((1 << 24) + 1))
         self.refuses_example("{", "example.json: not JSON")
         self.refuses_example(b"\xff\x00", "example.json: not JSON")
         self.refuses_example('{"note": "\xff"}'.encode("latin-1"), "example.json: not JSON")

@@ -121,6 +121,7 @@ class LookRefuses(ProgramTest):
         self.refuses(["look", TINY, "--file", "empty.txt"], "empty.txt: no line")
         self.refuses(["look", TINY, "--file", "none.txt"], "none.txt: cannot be opened: No such file")
         self.refuses(["look", TINY, "--file", "."], ".: a folder, expected a text file")
+        self.refuses(["look", TINY, "--file", "/dev/zero"], "/dev/zero: a device, expected a text file")
 
     def test_places_that_cannot_be_written(self):
         self.write("file", "old")

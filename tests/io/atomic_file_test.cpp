@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <attn/io/atomic_file.hpp>
 #include <csignal>
 
@@ -34,6 +38,53 @@ TEST(AtomicFile, WithoutACommitNothingChanges) {
     file.write("new");
   }
   EXPECT_EQ(read_bytes(folder / "a.txt"), "old");
+  EXPECT_EQ(folder.names(), Names{"a.txt"});
+}
+
+// As Ctrl-C does while a large file is written; SIGKILL, since against that no handler helps.
+TEST(AtomicFile, KilledMeanwhileItLeavesNothing) {
+  TempFolder folder;
+  const int probe = ::open(folder.path().c_str(), O_WRONLY | O_TMPFILE, 0600);
+  if (probe < 0) GTEST_SKIP() << "the file system has no nameless files";
+  ::close(probe);
+  write_bytes(folder / "a.txt", "old");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    AtomicFile file(folder / "a.txt");
+    file.write("new");
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(read_bytes(folder / "a.txt"), "old");
+  EXPECT_EQ(folder.names(), Names{"a.txt"});
+}
+
+// Where /proc is not to be seen, the temporary file has a name from the start.
+TEST(AtomicFile, WorksWithoutNamelessFiles) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may change the root folder";
+  TempFolder folder;
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (::chroot(folder.path().c_str()) != 0) ::_exit(2);
+    const auto hidden_files = [] {
+      return std::count_if(std::filesystem::directory_iterator("/"), {},
+                           [](const auto& entry) { return entry.path().extension() == ".tmp"; });
+    };
+    { AtomicFile given_up("/b.txt"); }
+    AtomicFile file("/a.txt");
+    file.write("new");
+    if (hidden_files() != 1) ::_exit(3);
+    file.commit();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read_bytes(folder / "a.txt"), "new");
   EXPECT_EQ(folder.names(), Names{"a.txt"});
 }
 

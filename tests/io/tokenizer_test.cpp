@@ -198,6 +198,7 @@ TEST(Tokenizer, Lookups) {
   const auto tokenizer =
       TinyTokenizer{.added_tokens = R"([{"id": 30, "content": "<x>"}, {"id": 1, "content": "[CLS]"}])"}.make();
   EXPECT_EQ(tokenizer.vocab_size(), 22u);
+  EXPECT_EQ(tokenizer.largest_id(), 30);
   EXPECT_EQ(tokenizer.token_to_id("<x>"), 30);
   EXPECT_EQ(tokenizer.id_to_token(30), "<x>");
   EXPECT_EQ(tokenizer.token_to_id("##s"), 7);

@@ -120,6 +120,17 @@ TEST(BertFolder, NamesTheFileThatIsWrong) {
        "config.json: not valid JSON"},
       {"another tokenizer", [](const Folder& f) { f.write("tokenizer.json", R"({"model": {"type": "BPE"}})"); },
        "tokenizer.json: "},
+      {"a token that the model lacks",
+       [](const Folder& f) {
+         f.write("tokenizer.json", R"({"model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "new": 98}}})");
+       },
+       "tokenizer.json: a token has the id 98, expected ids below the 98 of \"vocab_size\" in config.json"},
+      {"an added token that the model lacks",
+       [](const Folder& f) {
+         f.write("tokenizer.json", R"({"added_tokens": [{"id": 200, "content": "<new>", "special": true}],
+                                       "model": {"type": "WordPiece", "vocab": {"[UNK]": 0}}})");
+       },
+       "tokenizer.json: a token has the id 200, expected ids below the 98"},
       {"weights cut off", [](const Folder& f) { f.write("model.safetensors", "abc"); }, "model.safetensors: "},
       {"length of texts is a word",
        [](const Folder& f) { f.write("sentence_bert_config.json", R"({"max_seq_length": "no"})"); },

@@ -2,6 +2,7 @@
 #include <attn/attention.hpp>
 #include <limits>
 
+#include "base/concat.hpp"
 #include "gtest/gtest.h"
 #include "support/tensors.hpp"
 
@@ -65,9 +66,21 @@ const Mistake kMistakes[] = {
     {"outs: nothing asked for, expected at least one of out, lse, weights and scores", [](Call& c) { c.outs = {}; }},
     {"out: shape (1, 4, 6, 7), expected (1, 4, 6, 8) as in q, with the head dim of v",
      [](Call& c) { c.outs.out = c.f32(1, 4, 6, 7); }},
-    {"out: stride 0 in dimension 1, expected a place for each element",
+    {"out: stride 0 in dimension 1, expected a magnitude of at least 1: a place for each element",
      [](Call& c) {
        c.outs.out = View<float, 4>(c.memory.data(), {1, 4, 6, 8}, {0, 0, 8, 1});
+     }},
+    {"out: stride 7 in dimension 2, expected a magnitude of at least 8: a place for each element",
+     [](Call& c) {
+       c.outs.out = View<float, 4>(c.memory.data(), {1, 4, 6, 8}, {192, 48, 7, 1});
+     }},
+    {"out: stride -40 in dimension 1, expected a magnitude of at least 48: a place for each element",
+     [](Call& c) {
+       c.outs.out = View<float, 4>(c.memory.data() + 120, {1, 4, 6, 8}, {192, -40, 8, 1});
+     }},
+    {"lse: stride 1 in dimension 2, expected a magnitude of at least 4: a place for each element",
+     [](Call& c) {
+       c.outs.lse = View<float, 3>(c.memory.data(), {1, 4, 6}, {24, 1, 1});
      }},
     {"out: null pointer, expected memory for (1, 4, 6, 8)",
      [](Call& c) { c.outs.out = view(static_cast<float*>(nullptr), 1, 4, 6, 8); }},
@@ -191,6 +204,17 @@ TEST(AttentionCheck, ARightCallPasses) {
   EXPECT_NO_THROW(attention(c.q, c.k, c.v, c.outs, c.options));
   c.pack();
   EXPECT_TRUE(check_attention(c.q, {c.k, c.v}, c.outs, c.options).ok());
+}
+
+TEST(AttentionCheck, OutputsMayLieInAnyOrderWithGaps) {
+  std::vector<float> memory(4096);
+  const Extents<4> strides[] = {{192, 48, 8, 1},  {192, 8, 32, 1},    {1, 6, 1, 24},    {0, 60, 10, 1},
+                                {384, 96, 16, 2}, {192, -48, -8, -1}, {192, 48, -8, 1}, {-7, 1, 4, 24}};
+  for (const Extents<4>& layout : strides) {
+    Call c;
+    c.outs.out = View<float, 4>(memory.data() + 2048, {1, 4, 6, 8}, layout);
+    EXPECT_EQ(check_attention(c.q, {c.k, c.v}, c.outs, c.options).message(), "") << base::shape_text(layout.n);
+  }
 }
 
 TEST(AttentionCheck, ZeroExtentsAreCallsWithoutWork) {

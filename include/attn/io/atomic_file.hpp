@@ -9,9 +9,10 @@
 
 namespace attn::io {
 
-// A file that appears whole or not at all. Bytes go to a hidden temporary file in the same folder; `commit` brings it
-// to the disk and renames it over `path` in one step. Without a commit (an exception, a full disk) the temporary is
-// removed and whatever stood at `path` is as it was.
+// A file that appears whole or not at all. Bytes go to a temporary file in the same folder; `commit` brings it to the
+// disk and renames it over `path` in one step. Without a commit (an exception, a full disk) the temporary is removed
+// and whatever stood at `path` is as it was. A process that is killed before then leaves nothing either, but on file
+// systems without nameless files (O_TMPFILE; NFS is one), where a hidden .attn-*.tmp may stay.
 //
 // Every function throws Error naming the file: the folder is absent or cannot be written, `path` is a folder or a
 // device, the disk is full. A symbolic link is followed; the permissions of a file that is replaced are kept.
@@ -36,6 +37,8 @@ class ATTN_API AtomicFile {
   int descriptor_ = -1;
 
   void create();
+  template <class Make>
+  void give_temporary_name(const Make& make);
   [[noreturn]] void fail(std::string_view action) const;
 };
 

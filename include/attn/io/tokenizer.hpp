@@ -75,6 +75,8 @@ class ATTN_API Tokenizer {
 
   // How many different tokens there are, added ones included.
   std::size_t vocab_size() const noexcept;
+  // The largest id that `encode` may give. Ids may have gaps, so that it can be vocab_size() or more.
+  std::int32_t largest_id() const noexcept;
 
   // The ids of "[CLS]", "[SEP]" and "[PAD]", where the vocabulary has them.
   std::optional<std::int32_t> cls_id() const;

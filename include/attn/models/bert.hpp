@@ -17,7 +17,8 @@ class BertModel;
 
 // Reads a model folder as from the Hugging Face hub: config.json, model.safetensors (or its shards with their index),
 // and where they are there tokenizer.json and the files of sentence-transformers. Throws Error naming the file, what
-// was expected and what was found; a folder that holds pytorch_model.bin only is refused with the way to convert it.
+// was expected and what was found, for a tokenizer with ids beyond vocab_size, too; a folder that holds
+// pytorch_model.bin only is refused with the way to convert it.
 ATTN_API BertModel load(const std::filesystem::path& folder, Context& context = default_context());
 
 // A BERT encoder (Devlin et al. 2019): embeddings of words, positions and token types, then layers of self-attention
