@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>  // must come before whatever includes highway.h
 #include <hwy/highway.h>
 
+#include "kernels/attention_dropout-inl.hpp"
 #include "kernels/attention_pairs-inl.hpp"
 #include "kernels/attention_task-inl.hpp"
 #include "kernels/attention_tile-inl.hpp"
@@ -123,8 +124,9 @@ class TaskRun {
     const bool hides = plain > s.from || plain_end < s.to;
     if (task_.dropout.rule != nullptr) drop(s);
     if (hides && !v_is_finite()) {
-      tiles_.load_visible(s, s.from, s.to, true);
-      add_values_of_keys<kWide, true>(d, v_, s.from, s.to, tile, visible_steps());
+      ScoreSteps<T> steps;
+      tiles_.load_visible(s, s.to, true, steps);
+      add_values_of_keys<kWide, true>(d, v_, s.from, s.to, tile, steps);
     } else {
       add_values_of_keys<kWide, false>(d, v_, s.from, s.to, tile, {});
     }
@@ -136,24 +138,27 @@ class TaskRun {
     Strip part = s;
     part.from = from;
     part.to = to;
-    ScoreSteps<T> steps = visible_steps();
-    tiles_.load_visible(part, from, round_up(to, kGroup), false);
-    steps.softcap = static_cast<T>(task_.softcap);
-    steps.unit = static_cast<T>(kLog2e);
-    if (task_.bias.wanted() || task_.has_alibi) {
-      tiles_.load_bias(part, steps.unit);
-      steps.bias = mem_.bias + s.first * kLanes;
-    }
+    ScoreSteps<T> steps = tiles_.steps(part, kLog2e);
+    if (hides_some(part)) tiles_.load_visible(part, round_up(to, kGroup), false, steps);
     weights_of_keys<kWide, true>(D(), k_, s.from, from, to, tile, steps, next_);
   }
 
-  ScoreSteps<T> visible_steps() const { return {.visible = mem_.visible, .row_bytes = mem_.row_bytes}; }
+  // Whether a pair of the strip is hidden, the keys that fill its last group among them.
+  bool hides_some(const Strip& s) const {
+    if (hides_pairs(task_) || s.to % kGroup != 0) return true;
+    for (std::ptrdiff_t w = s.first; w < s.end; ++w) {
+      const Span& span = tiles_.span(s.tile, w);
+      if (span.all_begin > s.k0 + s.from || span.all_end < s.k0 + s.to) return true;
+    }
+    return false;
+  }
+
   bool has_steps() const { return hides_pairs(task_) || task_.bias.wanted() || task_.has_alibi || task_.softcap != 0; }
 
   void drop(const Strip& s) {
     PairBlock block = tiles_.pairs(s, s.from, s.to);
     block.lanes = tiles_.lanes;
-    drop_block(task_, block, mem_.p + s.from * tiles_.lanes + s.first * kLanes);
+    drop_weights(D(), task_, block, mem_.p + s.from * tiles_.lanes + s.first * kLanes);
   }
 
   bool v_is_finite() {

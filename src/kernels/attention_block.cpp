@@ -2,10 +2,11 @@
 #include "kernels/attention_block.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/convert.hpp"
+#include "kernels/attention_scratch.hpp"
 
 namespace attn::kernels {
 namespace {
@@ -48,57 +49,73 @@ std::ptrdiff_t row_of(const PairBlock& block, std::ptrdiff_t lane) noexcept {
   return block.first_query + std::min(lane, block.queries - 1);
 }
 
-// Calls visible(lane, accumulate) for each of the block's lanes, where accumulate(j, is_visible) sets the pair's bit;
-// then clears the bits of what was not accumulated. Eight lanes, a byte of bits, at a time, so that a row of a mask is
-// read in order.
-template <class F>
+// Clears the bits of pairs that `visible` does not set in `seen`: it is called with a row of the task and that row's
+// bit, so that a row of a mask is read in order.
+template <class Word, class F>
 void keep_visible(const PairBlock& block, const PairBits& bits, const F& visible) noexcept {
-  constexpr std::ptrdiff_t kMostKeys = 128;
-  const std::ptrdiff_t at_once = std::min<std::ptrdiff_t>(8, bits.vector_lanes);
-  const std::ptrdiff_t vector_bytes = (bits.vector_lanes + 7) / 8;
-  for (std::ptrdiff_t k0 = 0; k0 < block.keys; k0 += kMostKeys) {
-    const std::ptrdiff_t keys = std::min(kMostKeys, block.keys - k0);
-    for (std::ptrdiff_t lane = 0; lane < block.lanes; lane += at_once) {
-      std::uint8_t seen[kMostKeys] = {};
-      for (std::ptrdiff_t i = 0; i < std::min(at_once, block.lanes - lane); ++i) {
-        visible(row_of(block, lane + i), block.first_key + k0, keys, static_cast<std::uint8_t>(1u << i), seen);
-      }
-      std::uint8_t* to =
-          bits.data + k0 * bits.row_bytes + lane / bits.vector_lanes * vector_bytes + lane % bits.vector_lanes / 8;
-      for (std::ptrdiff_t j = 0; j < keys; ++j) to[j * bits.row_bytes] &= seen[j];
+  Word seen[kBlockKeys];
+  for (std::ptrdiff_t lane = 0; lane < block.lanes; lane += bits.vector_lanes) {
+    std::fill_n(seen, block.keys, Word{0});
+    for (std::ptrdiff_t i = 0; i < bits.vector_lanes; ++i) {
+      visible(row_of(block, lane + i), static_cast<Word>(1u << i), seen);
+    }
+    std::uint8_t* to = bits.data + lane / bits.vector_lanes * bits.plane_bytes;
+    for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
+      Word word;
+      std::memcpy(&word, to + j * static_cast<std::ptrdiff_t>(sizeof(Word)), sizeof(Word));
+      word = static_cast<Word>(word & seen[j]);
+      std::memcpy(to + j * static_cast<std::ptrdiff_t>(sizeof(Word)), &word, sizeof(Word));
     }
   }
 }
 
+template <class Word>
 void hide_by_pairs(const PairMask& mask, const PairBlock& block, const PairBits& bits) noexcept {
   const auto* pairs = static_cast<const std::uint8_t*>(mask.pairs.data);
-  const std::ptrdiff_t step = mask.pairs.column_stride;
-  keep_visible(block, bits,
-               [&](std::ptrdiff_t row, std::ptrdiff_t key, std::ptrdiff_t keys, std::uint8_t bit, std::uint8_t* seen) {
-                 const std::uint8_t* x = pairs + row * mask.pairs.row_stride + key * step;
-                 const std::uint8_t of_zero = mask.keep ? 0 : bit, of_other = mask.keep ? bit : 0;
-                 if (step == 1) {
-                   for (std::ptrdiff_t j = 0; j < keys; ++j) seen[j] |= x[j] != 0 ? of_other : of_zero;
-                 } else {
-                   for (std::ptrdiff_t j = 0; j < keys; ++j) seen[j] |= x[j * step] != 0 ? of_other : of_zero;
-                 }
-               });
+  const std::ptrdiff_t step = mask.pairs.column_stride, keys = block.keys;
+  keep_visible<Word>(block, bits, [&](std::ptrdiff_t row, Word bit, Word* seen) {
+    const std::uint8_t* x = pairs + row * mask.pairs.row_stride + block.first_key * step;
+    const Word of_zero = mask.keep ? Word{0} : bit, of_other = mask.keep ? bit : Word{0};
+    if (step == 1) {
+      for (std::ptrdiff_t j = 0; j < keys; ++j) seen[j] |= x[j] != 0 ? of_other : of_zero;
+    } else {
+      for (std::ptrdiff_t j = 0; j < keys; ++j) seen[j] |= x[j * step] != 0 ? of_other : of_zero;
+    }
+  });
 }
 
+template <class Word>
 void hide_by_documents(const AttentionTask& task, const DocumentIds& ids, const PairBlock& block,
                        const PairBits& bits) noexcept {
   with_type(ids.dtype, ids.data, [&](const auto* id) {
-    keep_visible(
-        block, bits,
-        [&](std::ptrdiff_t row, std::ptrdiff_t key, std::ptrdiff_t keys, std::uint8_t bit, std::uint8_t* seen) {
-          // A row that sees nothing may stand outside the ids.
-          if (task.begin[row] >= task.end[row]) return;
-          const auto own = number<std::int64_t>(id[task.position[row] * ids.stride]);
-          for (std::ptrdiff_t j = 0; j < keys; ++j) {
-            if (number<std::int64_t>(id[(key + j) * ids.stride]) == own) seen[j] |= bit;
-          }
-        });
+    keep_visible<Word>(block, bits, [&](std::ptrdiff_t row, Word bit, Word* seen) {
+      // A row that sees nothing may stand outside the ids.
+      if (task.begin[row] >= task.end[row]) return;
+      const auto own = number<std::int64_t>(id[task.position[row] * ids.stride]);
+      for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
+        if (number<std::int64_t>(id[(block.first_key + j) * ids.stride]) == own) seen[j] |= bit;
+      }
+    });
   });
+}
+
+template <class Word>
+void hide_by_bias_words(const AttentionTask& task, const PairBlock& block, const PairBits& bits) noexcept {
+  with_type(task.bias.dtype, task.bias.data, [&](const auto* bias) {
+    keep_visible<Word>(block, bits, [&](std::ptrdiff_t row, Word bit, Word* seen) {
+      const auto* x = bias + row * task.bias.row_stride + block.first_key * task.bias.column_stride;
+      for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
+        const auto b = number<double>(x[j * task.bias.column_stride]);
+        if (b != -std::numeric_limits<double>::infinity()) seen[j] |= bit;
+      }
+    });
+  });
+}
+
+template <class Word>
+void hide_by_mask_words(const AttentionTask& task, const PairBlock& block, const PairBits& bits) noexcept {
+  for (const PairMask& mask : task.pair_masks) hide_by_pairs<Word>(mask, block, bits);
+  for (const DocumentIds& ids : task.documents) hide_by_documents<Word>(task, ids, block, bits);
 }
 
 }  // namespace
@@ -106,22 +123,19 @@ void hide_by_documents(const AttentionTask& task, const DocumentIds& ids, const 
 bool hides_pairs(const AttentionTask& task) noexcept { return !task.pair_masks.empty() || !task.documents.empty(); }
 
 void hide_by_masks(const AttentionTask& task, const PairBlock& block, const PairBits& bits) noexcept {
-  for (const PairMask& mask : task.pair_masks) hide_by_pairs(mask, block, bits);
-  for (const DocumentIds& ids : task.documents) hide_by_documents(task, ids, block, bits);
+  if (bits.vector_lanes > 8) {
+    hide_by_mask_words<std::uint16_t>(task, block, bits);
+  } else {
+    hide_by_mask_words<std::uint8_t>(task, block, bits);
+  }
 }
 
 void hide_by_bias(const AttentionTask& task, const PairBlock& block, const PairBits& bits) noexcept {
-  with_type(task.bias.dtype, task.bias.data, [&](const auto* bias) {
-    keep_visible(
-        block, bits,
-        [&](std::ptrdiff_t row, std::ptrdiff_t key, std::ptrdiff_t keys, std::uint8_t bit, std::uint8_t* seen) {
-          const auto* x = bias + row * task.bias.row_stride + key * task.bias.column_stride;
-          for (std::ptrdiff_t j = 0; j < keys; ++j) {
-            const auto b = number<double>(x[j * task.bias.column_stride]);
-            if (b != -std::numeric_limits<double>::infinity()) seen[j] |= bit;
-          }
-        });
-  });
+  if (bits.vector_lanes > 8) {
+    hide_by_bias_words<std::uint16_t>(task, block, bits);
+  } else {
+    hide_by_bias_words<std::uint8_t>(task, block, bits);
+  }
 }
 
 template <class T>

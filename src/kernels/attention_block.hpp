@@ -17,11 +17,11 @@ struct PairBlock {
   std::ptrdiff_t lanes = 0;                     // of a row of the block: at least `queries`
 };
 
-// A bit for each pair, set where the pair is visible. A row (key) has, for each vector of `vector_lanes` queries, as
-// many bytes as its bits fill.
+// A bit for each pair, set where the pair is visible. For each vector of `vector_lanes` queries there is a plane with a
+// word for each key: a byte, or two where a vector has 16 lanes.
 struct PairBits {
   std::uint8_t* data = nullptr;
-  std::ptrdiff_t row_bytes = 0, vector_lanes = 0;
+  std::ptrdiff_t plane_bytes = 0, vector_lanes = 0;
 };
 
 // Whether any pair may be hidden by something else than its row's interval.

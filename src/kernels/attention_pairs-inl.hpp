@@ -33,10 +33,10 @@ class PairOutputs {
 
   void store() const {
     fill_outside();
-    if (task_.weights.wanted()) store_blocks(static_cast<T>(kLog2e), ScoreStage::masked, true);
+    if (task_.weights.wanted()) store_blocks(kLog2e, ScoreStage::masked, true);
     if (!task_.scores.wanted()) return;
     tiles_.load_queries(tile_, static_cast<T>(task_.scale));  // Scores are returned in natural units.
-    store_blocks(T{1}, task_.score_stage, false);
+    store_blocks(1, task_.score_stage, false);
   }
 
  private:
@@ -56,7 +56,7 @@ class PairOutputs {
     return {.tile = tile_, .first = 0, .end = tiles_.vectors_of(tile_), .k0 = k0, .from = 0, .to = keys};
   }
 
-  void store_blocks(T unit, ScoreStage stage, bool as_weights) const {
+  void store_blocks(double unit, ScoreStage stage, bool as_weights) const {
     for (std::ptrdiff_t k0 = 0; k0 < task_.keys; k0 += kBlockKeys) {
       const std::ptrdiff_t keys = std::min(kBlockKeys, task_.keys - k0);
       const Strip s = strip(k0, keys);
@@ -69,17 +69,11 @@ class PairOutputs {
     }
   }
 
-  ScoreSteps<T> steps_of(const Strip& s, T unit, ScoreStage stage) const {
-    ScoreSteps<T> steps{.unit = unit};
-    if (stage != ScoreStage::scaled) steps.softcap = static_cast<T>(task_.softcap);
-    if (stage != ScoreStage::masked) return steps;
-    if (task_.bias.wanted() || task_.has_alibi) {
-      tiles_.load_bias(s, unit);
-      steps.bias = tiles_.mem.bias;
-    }
-    tiles_.load_visible(s, 0, kBlockKeys, true);
-    steps.visible = tiles_.mem.visible;
-    steps.row_bytes = tiles_.mem.row_bytes;
+  ScoreSteps<T> steps_of(const Strip& s, double unit, ScoreStage stage) const {
+    if (stage == ScoreStage::scaled) return {};
+    if (stage == ScoreStage::capped) return {.softcap = static_cast<T>(task_.softcap), .unit = static_cast<T>(unit)};
+    ScoreSteps<T> steps = tiles_.steps(s, unit);
+    tiles_.load_visible(s, kBlockKeys, true, steps);
     return steps;
   }
 
@@ -87,7 +81,8 @@ class PairOutputs {
     const D d;
     const Tile<T> t = tiles_.tile(tile_, w);
     if (steps.bias != nullptr) steps.bias += w * kLanes;
-    if (steps.visible != nullptr) steps.visible += w * mask_bytes<D>();
+    if (steps.position != nullptr) steps.position += w * kLanes;
+    if (steps.visible != nullptr) steps.visible += w * steps.plane_bytes;
     for (std::ptrdiff_t j = 0; j < k.count; j += kGroup) {
       const T* row[kGroup];
       for (int r = 0; r < kGroup; ++r) row[r] = k.data + std::min(j + r, k.count - 1) * k.stride;
@@ -103,9 +98,8 @@ class PairOutputs {
   // Hidden pairs have weight 0, in a row of NaN as well.
   HWY_INLINE hn::Vec<D> weight(const Tile<T>& t, const ScoreSteps<T>& steps, std::ptrdiff_t j, hn::Vec<D> score) const {
     const D d;
-    const auto visible = hn::LoadMaskBits(d, steps.visible + j * steps.row_bytes);
     const hn::Vec<D> raw = exp2_bounded(d, hn::Sub(score, hn::Load(d, t.reference)));
-    return hn::IfThenElseZero(visible, hn::Mul(raw, hn::Load(d, t.factor)));
+    return hn::IfThenElseZero(visible_lanes(d, steps, 0, j), hn::Mul(raw, hn::Load(d, t.factor)));
   }
 
   const Tiles& tiles_;

@@ -17,9 +17,7 @@ constexpr std::ptrdiff_t kBlockKeys = 96;
 template <class T>
 struct TaskScratch {
   TaskScratch(const AttentionTask& task, std::ptrdiff_t lanes, std::ptrdiff_t vector_lanes, std::byte* scratch)
-      : base(scratch),
-        tiles((task.queries + lanes - 1) / lanes),
-        row_bytes(lanes / std::min<std::ptrdiff_t>(8, vector_lanes)) {
+      : base(scratch), tiles((task.queries + lanes - 1) / lanes), plane_bytes(kBlockKeys * (vector_lanes > 8 ? 2 : 1)) {
     const std::ptrdiff_t rows = tiles * lanes, pairs = kBlockKeys * lanes;
     q = take<T>(rows * task.dim_qk);
     o = take<T>(rows * task.dim_v);
@@ -28,10 +26,12 @@ struct TaskScratch {
     sum = take<T>(rows);
     factor = take<T>(lanes);
     p = take<T>(pairs);
-    if (task.bias.wanted() || task.has_alibi) bias = take<T>(pairs);
+    if (task.bias.wanted()) bias = take<T>(pairs);
+    if (task.has_alibi) position = take<T>(lanes);
     spare = take<T>(vector_lanes * std::max({task.dim_qk, task.dim_v, kBlockKeys}));
     vectors = take<VectorSpan>(rows / vector_lanes);
-    visible = take<std::uint8_t>(kBlockKeys * row_bytes + 8);  // a mask is loaded from 8 bytes, whatever its size
+    visible =
+        take<std::uint8_t>(plane_bytes * lanes / vector_lanes + 8);  // a mask is loaded from 8 bytes, whatever its size
     if (!reads_in_place(task.k)) k = take<T>(kBlockKeys * task.dim_qk);
     if (!reads_in_place(task.v)) v = take<T>(kBlockKeys * task.dim_v);
   }
@@ -44,8 +44,8 @@ struct TaskScratch {
 
   std::byte* base;
   std::size_t bytes = 0;
-  std::ptrdiff_t tiles, row_bytes;
-  T *q, *o, *reference, *limit, *sum, *factor, *p, *bias = nullptr, *spare;
+  std::ptrdiff_t tiles, plane_bytes;
+  T *q, *o, *reference, *limit, *sum, *factor, *p, *bias = nullptr, *position = nullptr, *spare;
   VectorSpan* vectors;
   std::uint8_t* visible;
   T *k = nullptr, *v = nullptr;

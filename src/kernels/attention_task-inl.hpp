@@ -75,10 +75,6 @@ class TaskTiles {
             .lanes = (s.end - s.first) * kLanes};
   }
 
-  PairBits bits(std::ptrdiff_t from) const {
-    return {.data = mem.visible + from * mem.row_bytes, .row_bytes = mem.row_bytes, .vector_lanes = kLanes};
-  }
-
   void load_queries(std::ptrdiff_t t, T factor) const {
     load_tile(D(), task.q, t * lanes, queries_of(t), 0, task.dim_qk, factor, lanes, lanes, mem.spare,
               mem.q + t * lanes * task.dim_qk);
@@ -97,62 +93,72 @@ class TaskTiles {
     return block_rows(task.v, k0, count, task.dim_v, mem.v);
   }
 
-  // Bias and ALiBi of a strip, times `unit`.
-  void load_bias(const Strip& s, T unit) const {
-    const D d;
+  // What happens to the scores of a strip of keys, whose results are in units of `unit`: bias and soft-cap in place,
+  // ALiBi by where the queries stand.
+  ScoreSteps<T> steps(const Strip& s, double unit) const {
+    ScoreSteps<T> steps{.softcap = static_cast<T>(task.softcap), .unit = static_cast<T>(unit)};
     const PairBlock block = pairs(s, s.from, s.to);
-    T* to = mem.bias + s.from * lanes + s.first * kLanes;
     if (task.bias.wanted()) {
-      load_tile(d, task.bias, block.first_query, block.queries, block.first_key, block.keys, unit, lanes, block.lanes,
-                mem.spare, to);
-    } else {
-      for (std::ptrdiff_t j = 0; j < block.keys; ++j) std::fill_n(to + j * lanes, block.lanes, T{0});
+      load_tile(D(), task.bias, block.first_query, block.queries, block.first_key, block.keys, static_cast<T>(unit),
+                lanes, block.lanes, mem.spare, mem.bias + s.from * lanes + s.first * kLanes);
+      steps.bias = mem.bias + s.first * kLanes;
     }
-    if (!task.has_alibi) return;
-    const hn::Vec<D> slope = hn::Set(d, static_cast<T>(task.alibi_slope) * unit);
-    for (std::ptrdiff_t lane = 0; lane < block.lanes; lane += kLanes) {
-      T position[kLanes];
-      for (std::ptrdiff_t i = 0; i < kLanes; ++i) {
-        const std::ptrdiff_t row = block.first_query + std::min(lane + i, block.queries - 1);
-        position[i] = static_cast<T>(task.position[row] - block.first_key);
+    if (task.has_alibi) {
+      for (std::ptrdiff_t i = 0; i < block.lanes; ++i) {
+        const std::ptrdiff_t row = block.first_query + std::min(i, block.queries - 1);
+        mem.position[s.first * kLanes + i] = static_cast<T>(task.position[row] - s.k0);
       }
-      const hn::Vec<D> p = hn::LoadU(d, position);
-      for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
-        T* at = to + j * lanes + lane;
-        const hn::Vec<D> distance = hn::Abs(hn::Sub(p, hn::Set(d, static_cast<T>(j))));
-        hn::Store(hn::NegMulAdd(slope, distance, hn::Load(d, at)), d, at);
-      }
+      steps.slope = static_cast<T>(task.alibi_slope * unit);
+      steps.position = mem.position + s.first * kLanes;
     }
+    return steps;
   }
 
-  // Which pairs of a strip are visible, in keys from .. to; keys at or beyond the strip's end are not.
-  void load_visible(const Strip& s, std::ptrdiff_t from, std::ptrdiff_t to, bool with_bias) const {
-    const D d;
-    const PairBlock block = pairs(s, from, std::min(to, s.to));
-    const PairBits to_bits = bits(from);
+  // Which pairs of a strip are visible, in keys s.from .. to; keys at or beyond the strip's end are not.
+  void load_visible(const Strip& s, std::ptrdiff_t to, bool with_bias, ScoreSteps<T>& steps) const {
+    const PairBlock block = pairs(s, s.from, std::min(to, s.to));
+    const PairBits bits{
+        .data = mem.visible + s.from * mask_bytes<D>(), .plane_bytes = mem.plane_bytes, .vector_lanes = kLanes};
     for (std::ptrdiff_t w = 0; w < s.end - s.first; ++w) {
-      T begin[kLanes], end[kLanes];
-      for (std::ptrdiff_t i = 0; i < kLanes; ++i) {
-        const std::ptrdiff_t row = block.first_query + std::min(w * kLanes + i, block.queries - 1);
-        begin[i] = static_cast<T>(std::clamp<std::int64_t>(task.begin[row] - s.k0, 0, s.to));
-        end[i] = static_cast<T>(std::clamp<std::int64_t>(task.end[row] - s.k0, 0, s.to));
-      }
-      const hn::Vec<D> b = hn::LoadU(d, begin), e = hn::LoadU(d, end);
-      std::uint8_t* at = to_bits.data + w * mask_bytes<D>();
-      for (std::ptrdiff_t j = from; j < to; ++j, at += to_bits.row_bytes) {
-        const hn::Vec<D> key = hn::Set(d, static_cast<T>(j));
-        std::uint8_t eight[8];
-        hn::StoreMaskBits(d, hn::And(hn::Ge(key, b), hn::Lt(key, e)), eight);
-        std::copy_n(eight, mask_bytes<D>(), at);
+      std::uint8_t* plane = bits.data + w * bits.plane_bytes;
+      const Span& seen = span(s.tile, s.first + w);
+      if (seen.all_begin <= s.k0 + s.from && seen.all_end >= s.k0 + s.to) {
+        std::fill_n(plane, block.keys * mask_bytes<D>(), std::uint8_t{0xff});
+        std::fill_n(plane + block.keys * mask_bytes<D>(), (to - s.from - block.keys) * mask_bytes<D>(),
+                    std::uint8_t{0});
+      } else {
+        load_intervals(s, w, to, plane);
       }
     }
-    hide_by_masks(task, block, to_bits);
-    if (with_bias && task.bias.wanted()) hide_by_bias(task, block, to_bits);
+    hide_by_masks(task, block, bits);
+    if (with_bias && task.bias.wanted()) hide_by_bias(task, block, bits);
+    steps.visible = mem.visible;
+    steps.plane_bytes = mem.plane_bytes;
   }
 
   const AttentionTask& task;
   const std::ptrdiff_t lanes;
   TaskScratch<T> mem;
+
+ private:
+  // Keys s.from .. to within each row's interval, of the strip's vector w.
+  void load_intervals(const Strip& s, std::ptrdiff_t w, std::ptrdiff_t to, std::uint8_t* plane) const {
+    const D d;
+    T begin[kLanes], end[kLanes];
+    for (std::ptrdiff_t i = 0; i < kLanes; ++i) {
+      const std::ptrdiff_t lane = std::min((s.first + w) * kLanes + i, queries_of(s.tile) - 1),
+                           row = s.tile * lanes + lane;
+      begin[i] = static_cast<T>(std::clamp<std::int64_t>(task.begin[row] - s.k0, 0, s.to));
+      end[i] = static_cast<T>(std::clamp<std::int64_t>(task.end[row] - s.k0, 0, s.to));
+    }
+    const hn::Vec<D> b = hn::LoadU(d, begin), e = hn::LoadU(d, end);
+    for (std::ptrdiff_t j = s.from; j < to; ++j, plane += mask_bytes<D>()) {
+      const hn::Vec<D> key = hn::Set(d, static_cast<T>(j));
+      std::uint8_t eight[8];
+      hn::StoreMaskBits(d, hn::And(hn::Ge(key, b), hn::Lt(key, e)), eight);
+      std::copy_n(eight, mask_bytes<D>(), plane);
+    }
+  }
 };
 
 }  // namespace

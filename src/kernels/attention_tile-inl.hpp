@@ -69,13 +69,20 @@ struct ScoreSteps {
   T softcap = 0;                          // 0: none
   T unit = 1;                             // of scores: log2(e) where they are counted in base 2
   const T* bias = nullptr;                // [keys][lanes], in that unit; null: none
-  const std::uint8_t* visible = nullptr;  // [keys][row_bytes], a byte or more for each vector
-  std::ptrdiff_t row_bytes = 0;
+  T slope = 0;                            // of ALiBi, in that unit
+  const T* position = nullptr;            // [lanes], counted from the block's first key; null: no ALiBi
+  const std::uint8_t* visible = nullptr;  // a plane for each vector, a word for each key; null: all are
+  std::ptrdiff_t plane_bytes = 0;
 };
 
 template <class D>
 constexpr std::ptrdiff_t mask_bytes() {
   return hn::MaxLanes(D()) < 8 ? 1 : static_cast<std::ptrdiff_t>(hn::MaxLanes(D())) / 8;
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Mask<D> visible_lanes(D d, const ScoreSteps<T>& steps, int w, std::ptrdiff_t key) {
+  return hn::LoadMaskBits(d, steps.visible + w * steps.plane_bytes + key * mask_bytes<D>());
 }
 
 // s[r][w] = sum over i in order of row[r][i] * q[i], for the tile's first kWide vectors.
@@ -158,12 +165,20 @@ HWY_INLINE void finish_scores(D d, const ScoreSteps<T>& steps, const Tile<T>& t,
       }
     }
   }
-  if (steps.visible != nullptr) {
-    const std::uint8_t* at = steps.visible + j * steps.row_bytes;
+  if (steps.position != nullptr) {
+    const V slope = hn::Set(d, steps.slope);
     ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+      const V key = hn::Set(d, static_cast<T>(j + r));
       ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
-        const auto mask = hn::LoadMaskBits(d, at + r * steps.row_bytes + w * mask_bytes<D>());
-        s[r][w] = hn::IfThenElse(mask, s[r][w], hidden);
+        const V distance = hn::Abs(hn::Sub(hn::Load(d, steps.position + w * kLanes), key));
+        s[r][w] = hn::NegMulAdd(slope, distance, s[r][w]);
+      }
+    }
+  }
+  if (steps.visible != nullptr) {
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
+      ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+        s[r][w] = hn::IfThenElse(visible_lanes(d, steps, w, j + r), s[r][w], hidden);
       }
     }
   }
@@ -239,12 +254,12 @@ HWY_NOINLINE void weights_of_keys(D d, const Rows<T>& k, std::ptrdiff_t pending,
   }
 }
 
-// o[r] += sum over keys in order of v[key][r] * p[key], for kRows head dims. With kSelect, a hidden pair adds nothing
-// even where v is not finite.
+// o[r] += sum over keys in order of v[key][r] * p[key], for kRows head dims; v and p begin at key `first` of the block.
+// With kSelect, a hidden pair adds nothing even where v is not finite.
 template <int kRows, int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
 HWY_INLINE void add_values(D d, const T* HWY_RESTRICT v, std::ptrdiff_t v_stride, std::ptrdiff_t keys,
                            const T* HWY_RESTRICT p, std::ptrdiff_t lanes, const ScoreSteps<T>& steps,
-                           const std::uint8_t* visible, T* HWY_RESTRICT o) {
+                           std::ptrdiff_t first, T* HWY_RESTRICT o) {
   constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
   hn::Vec<D> sum[kRows][kWide];
   ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -258,8 +273,7 @@ HWY_INLINE void add_values(D d, const T* HWY_RESTRICT v, std::ptrdiff_t v_stride
       ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
         const hn::Vec<D> next = hn::MulAdd(x, weight[w], sum[r][w]);
         if constexpr (kSelect) {
-          const auto mask = hn::LoadMaskBits(d, visible + j * steps.row_bytes + w * mask_bytes<D>());
-          sum[r][w] = hn::IfThenElse(mask, next, sum[r][w]);
+          sum[r][w] = hn::IfThenElse(visible_lanes(d, steps, w, first + j), next, sum[r][w]);
         } else {
           sum[r][w] = next;
         }
@@ -279,19 +293,18 @@ HWY_NOINLINE void add_values_of_keys(D d, const Rows<T>& v, std::ptrdiff_t first
   constexpr int kMany = kSelect ? 1 : kAccumulators / kWide, kFew = kSelect ? 1 : 4;
   const T* values = v.data + first * v.stride;
   const T* p = t.p + first * t.lanes;
-  const std::uint8_t* visible = kSelect ? steps.visible + first * steps.row_bytes : nullptr;
   const std::ptrdiff_t keys = end - first, dim = t.dim_v;
   std::ptrdiff_t many = dim / kMany;
   while (many > 0 && (dim - many * kMany) % kFew != 0) --many;
   std::ptrdiff_t r = 0;
   for (; r < many * kMany; r += kMany) {
-    add_values<kMany, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, visible, t.o + r * t.lanes);
+    add_values<kMany, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, first, t.o + r * t.lanes);
   }
   for (; r + kFew <= dim; r += kFew) {
-    add_values<kFew, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, visible, t.o + r * t.lanes);
+    add_values<kFew, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, first, t.o + r * t.lanes);
   }
   for (; r < dim; ++r) {
-    add_values<1, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, visible, t.o + r * t.lanes);
+    add_values<1, kWide, kSelect>(d, values + r, v.stride, keys, p, t.lanes, steps, first, t.o + r * t.lanes);
   }
 }
 

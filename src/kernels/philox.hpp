@@ -10,16 +10,20 @@ namespace attn::kernels {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
+constexpr std::uint32_t kPhiloxMultiplier0 = 0xD2511F53u, kPhiloxMultiplier1 = 0xCD9E8D57u;
+// What the key grows by in a round: 2^32 times the golden ratio's fraction, and times sqrt(3) - 1.
+constexpr std::uint32_t kPhiloxWeyl0 = 0x9E3779B9u, kPhiloxWeyl1 = 0xBB67AE85u;
+
 // Philox4x32-10: four random words that are a pure function of a counter and a key (Salmon, Moraes, Dror & Shaw 2011,
 // "Parallel random numbers: as easy as 1, 2, 3", section 3.3). Ten rounds, each two 32 x 32 -> 64 bit products.
 constexpr PhiloxCounter philox4x32_10(PhiloxCounter counter, PhiloxKey key) noexcept {
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
+    const std::uint64_t a = std::uint64_t{kPhiloxMultiplier0} * counter[0];
+    const std::uint64_t b = std::uint64_t{kPhiloxMultiplier1} * counter[2];
     counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
                static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
-    key[0] += 0x9E3779B9u;  // 2^32 times the golden ratio's fraction
-    key[1] += 0xBB67AE85u;  // 2^32 times (sqrt(3) - 1)
+    key[0] += kPhiloxWeyl0;
+    key[1] += kPhiloxWeyl1;
   }
   return counter;
 }
