@@ -3,6 +3,7 @@
 #pragma once
 
 #include <attn/attention.hpp>
+#include <attn/attention_backward.hpp>
 #include <attn/base.hpp>
 #include <attn/context.hpp>
 #include <attn/observer.hpp>

@@ -83,9 +83,17 @@ AttentionPlan plan_attention(const char* function, In<4> q, const KeyValue& kv, 
                              const AttentionOptions& options) {
   check_operands(function, q, kv.k(), kv.v());
   check_outputs(function, q, kv.k(), kv.v(), outs);
+  AttentionPlan plan = plan_operands(function, q, kv, options);
+  plan.outs = &outs;
+  return plan;
+}
+
+AttentionPlan plan_operands(const char* function, In<4> q, const KeyValue& kv, const AttentionOptions& options) {
+  check_operands(function, q, kv.k(), kv.v());
   check_packing(function, q, kv.k(), options.packing);
   const bool is_packed = !options.packing.cu_q.empty();
-  AttentionPlan plan{.q = q, .k = kv.k(), .v = kv.v(), .outs = &outs, .options = &options};
+  static constexpr AttentionOutputs kNone = {};
+  AttentionPlan plan{.q = q, .k = kv.k(), .v = kv.v(), .outs = &kNone, .options = &options};
   plan.sequences = is_packed ? packed_sequences(options.packing, q.extent(2)) : batch_sequences(q, kv.k());
   check_options(function, sizes_of(plan.sequences, q, kv.k(), is_packed), options);
   set_lengths(MaskAccess::data(options.mask), function, plan.sequences);

@@ -37,6 +37,8 @@ DType compute_dtype(DType q, DType k, DType v) noexcept;
 // Throws Error, as attention() does, for whatever is wrong with the arguments.
 AttentionPlan plan_attention(const char* function, In<4> q, const KeyValue& kv, const AttentionOutputs& outs,
                              const AttentionOptions& options);
+// The same without outputs.
+AttentionPlan plan_operands(const char* function, In<4> q, const KeyValue& kv, const AttentionOptions& options);
 
 // Where query `i` of a sequence stands among its keys, and which keys begin .. end it may see by causality, window,
 // prefix and length, all of which are intervals.

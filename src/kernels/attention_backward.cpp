@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/attention_backward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/convert.hpp"
+#include "kernels/attention_backward_state.hpp"
+#include "kernels/attention_block.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention_backward.cpp"
+#include <hwy/foreach_target.h>  // must come before whatever includes highway.h
+#include <hwy/highway.h>
+
+#include "kernels/attention_backward_tile-inl.hpp"
+#include "kernels/attention_dropout-inl.hpp"
+#include "kernels/dispatch.hpp"
+#include "kernels/rows-inl.hpp"
+#include "kernels/softcap-inl.hpp"
+
+#ifndef ATTN_KERNELS_ATTENTION_BACKWARD_ONCE
+#define ATTN_KERNELS_ATTENTION_BACKWARD_ONCE
+namespace attn::kernels {
+namespace {
+
+constexpr std::ptrdiff_t kPartQueries = 256;
+constexpr std::ptrdiff_t kPartKeys = 3 * kBackwardBlockKeys;
+constexpr double kLog2OfE = 1.4426950408889634074;
+
+}  // namespace
+}  // namespace attn::kernels
+#endif  // ATTN_KERNELS_ATTENTION_BACKWARD_ONCE
+
+HWY_BEFORE_NAMESPACE();
+namespace attn::kernels::HWY_NAMESPACE {
+namespace {
+
+template <class T>
+class Backward {
+  using D = hn::ScalableTag<T>;
+  static constexpr std::ptrdiff_t kLanes = kTile<D>;
+
+ public:
+  explicit Backward(const BackwardCall& call)
+      : call_(call), n_(call, kLanes, static_cast<std::ptrdiff_t>(hn::MaxLanes(D()))) {}
+
+  double begin(const BackwardQueries& x, std::byte* memory) const {
+    const QueryState<T> s(n_, x.forward.queries, memory);
+    load_padded(x.forward.q, x.forward.queries, n_.dim_qk, n_.row_qk, s.q);
+    load_padded(x.grad_out, x.forward.queries, n_.dim_v, n_.row_v, s.grad_out);
+    double dsink = 0;
+    for (std::ptrdiff_t t = 0; t < s.tiles; ++t) dsink += begin_tile(x, s, t);
+    return dsink;
+  }
+
+  void begin(const BackwardKeys& x, std::byte* memory) const {
+    const KeyState<T> s(n_, x.keys, memory);
+    load_padded(x.k, x.keys, n_.dim_qk, n_.row_qk, s.k);
+    load_padded(x.v, x.keys, n_.dim_v, n_.row_v, s.v);
+    *s.is_finite =
+        all_finite(D(), s.k, n_.row_qk, x.keys, n_.dim_qk) && all_finite(D(), s.v, n_.row_v, x.keys, n_.dim_v);
+    std::fill_n(s.dk, x.keys * n_.row_qk, T{0});
+    std::fill_n(s.dv, x.keys * n_.row_v, T{0});
+  }
+
+  void pair(const BackwardQueries& x, std::byte* query_memory, const BackwardKeys& y, std::byte* key_memory,
+            std::byte* work_memory, const BiasSum* bias_sum) const {
+    const QueryState<T> s(n_, x.forward.queries, query_memory);
+    const KeyState<T> keys(n_, y.keys, key_memory);
+    const BackwardWork<T> work(n_, work_memory);
+    std::fill_n(work.zeros, kLanes, T{0});
+    for (std::ptrdiff_t t = 0; t < s.tiles; ++t) {
+      const TileSpan& span = s.span[t];
+      for (std::ptrdiff_t k0 = y.first; k0 < y.first + y.keys; k0 += kBackwardBlockKeys) {
+        const std::int64_t k1 = std::min(k0 + kBackwardBlockKeys, y.first + y.keys);
+        // From a multiple of 4, where the dropout generator's calls begin, and to one where there are keys.
+        const std::int64_t begin = std::max<std::int64_t>(k0, span.begin / 4 * 4);
+        const std::int64_t end = std::min<std::int64_t>(k1, round_up(span.end, 4));
+        if (begin >= end || span.begin >= k1 || span.end <= k0) continue;
+        const Block block{
+            x,
+            s,
+            y,
+            keys,
+            work,
+            t,
+            place_of(x, t, begin, end - begin),
+            span.all_begin > begin || span.all_end < end || hides_pairs(x.forward) || x.forward.bias.wanted()};
+        run_block(block, bias_sum);
+      }
+    }
+  }
+
+  void end(const BackwardQueries& x, std::byte* memory) const {
+    if (!x.dq.wanted()) return;
+    const QueryState<T> s(n_, x.forward.queries, memory);
+    T scale[kLanes];
+    std::fill_n(scale, kLanes, static_cast<T>(call_.scale));
+    for (std::ptrdiff_t t = 0; t < s.tiles; ++t) {
+      const PairBlock place = place_of(x, t, 0, 0);
+      const T* tile = s.dq_tile + t * kLanes * n_.dim_qk;
+      if (!call_.adds) {
+        store_tile(D(), tile, kLanes, scale, x.dq, place.first_query, place.queries, n_.dim_qk, s.spare);
+        continue;
+      }
+      for (std::ptrdiff_t i = 0; i < place.queries; ++i) {
+        for (std::ptrdiff_t c = 0; c < n_.dim_qk; ++c) s.spare[c] = tile[c * kLanes + i];
+        put_row(s.spare, scale[i], n_.dim_qk, x.dq, place.first_query + i);
+      }
+    }
+  }
+
+  void end(const BackwardKeys& x, std::byte* memory) const {
+    const KeyState<T> s(n_, x.keys, memory);
+    for (std::ptrdiff_t j = 0; j < x.keys; ++j) {
+      if (x.dk.wanted()) put_row(s.dk + j * n_.row_qk, static_cast<T>(call_.scale), n_.dim_qk, x.dk, j);
+      if (x.dv.wanted()) put_row(s.dv + j * n_.row_v, T{1}, n_.dim_v, x.dv, j);
+    }
+  }
+
+ private:
+  // A tile of queries against some keys.
+  struct Block {
+    const BackwardQueries& x;
+    const QueryState<T>& s;
+    const BackwardKeys& y;
+    const KeyState<T>& keys;
+    const BackwardWork<T>& work;
+    std::ptrdiff_t tile;
+    PairBlock place;
+    bool hides;
+    std::ptrdiff_t row() const { return place.first_key - y.first; }  // of the part of keys
+    std::ptrdiff_t count() const { return place.keys * kLanes; }
+  };
+
+  static PairBlock place_of(const BackwardQueries& x, std::ptrdiff_t tile, std::ptrdiff_t first_key,
+                            std::ptrdiff_t keys) {
+    return {.first_query = tile * kLanes,
+            .queries = std::min(kLanes, x.forward.queries - tile * kLanes),
+            .first_key = first_key,
+            .keys = keys,
+            .lanes = kLanes};
+  }
+
+  // Rows of m, zeros without one, into rows that are `row` apart.
+  static void load_padded(const Matrix& m, std::ptrdiff_t count, std::ptrdiff_t dim, std::ptrdiff_t row, T* dst) {
+    if (!m.wanted() || row != dim) std::fill_n(dst, count * row, T{0});
+    if (!m.wanted()) return;
+    for (std::ptrdiff_t r = 0; r < count; ++r) load_row(D(), m, r, 0, dim, dst + r * row);
+  }
+
+  // Stores factor * row, in place, or adds it to what is there.
+  void put_row(T* row, T factor, std::ptrdiff_t dim, const MutableMatrix& out, std::ptrdiff_t r) const {
+    // Adding 0 turns -0 into +0, so that skipping hidden keys and adding their zeros agree in every bit.
+    for (std::ptrdiff_t c = 0; c < dim; ++c) row[c] = row[c] * factor + T{0};
+    if (call_.adds) {
+      for (std::ptrdiff_t c = 0; c < dim; ++c) {
+        row[c] += base::load_as<T>(out.dtype, out.data, r * out.row_stride + c * out.column_stride);
+      }
+    }
+    store_row(D(), row, dim, out, r);
+  }
+
+  static double number(const Column& column, std::ptrdiff_t i) {
+    return column.dtype == DType::none ? 0 : base::load_as<double>(column.dtype, column.data, i * column.stride);
+  }
+
+  static Matrix rows_of(const T* rows, std::ptrdiff_t stride) {
+    return {.dtype = dtype_of<T>, .data = rows, .row_stride = stride, .column_stride = 1};
+  }
+
+  double begin_tile(const BackwardQueries& x, const QueryState<T>& s, std::ptrdiff_t t) const {
+    const AttentionTask& task = x.forward;
+    const PairBlock place = place_of(x, t, 0, 0);
+    load_tile(D(), rows_of(s.q, n_.row_qk), place.first_query, place.queries, 0, n_.dim_qk,
+              static_cast<T>(call_.scale * (task.softcap == 0 ? kLog2OfE : 1)), kLanes, kLanes, s.spare,
+              s.q_tile + t * kLanes * n_.dim_qk);
+    load_tile(D(), rows_of(s.grad_out, n_.row_v), place.first_query, place.queries, 0, n_.dim_v, T{1}, kLanes, kLanes,
+              s.spare, s.grad_out_tile + t * kLanes * n_.dim_v);
+    std::fill_n(s.dq_tile + t * kLanes * n_.dim_qk, kLanes * n_.dim_qk, T{0});
+    const std::int64_t *begin = task.begin + place.first_query, *end = task.end + place.first_query;
+    s.span[t] = {.begin = *std::min_element(begin, begin + place.queries),
+                 .all_begin = *std::max_element(begin, begin + place.queries),
+                 .all_end = *std::min_element(end, end + place.queries),
+                 .end = *std::max_element(end, end + place.queries)};
+    T* minus_lse = s.minus_lse + t * kLanes;
+    T* minus_delta = s.minus_delta + t * kLanes;
+    std::fill_n(minus_lse, kLanes, -std::numeric_limits<T>::infinity());
+    std::fill_n(minus_delta, kLanes, T{0});
+    double dsink = 0;
+    for (std::ptrdiff_t i = 0; i < place.queries; ++i) {
+      const std::ptrdiff_t row = place.first_query + i;
+      const double lse = number(x.lse, row);
+      if (lse != -std::numeric_limits<double>::infinity()) minus_lse[i] = static_cast<T>(-lse * kLog2OfE);
+      minus_delta[i] = static_cast<T>(number(x.grad_lse, row)) - delta(x, s, row);
+      if (task.has_sink && task.sink != -std::numeric_limits<double>::infinity()) {
+        dsink += std::exp(task.sink - lse) * static_cast<double>(minus_delta[i]);
+      }
+    }
+    s.span[t].is_finite = all_finite(D(), s.q + place.first_query * n_.row_qk, n_.row_qk, place.queries, n_.dim_qk) &&
+                          all_finite(D(), s.grad_out + place.first_query * n_.row_v, n_.row_v, place.queries, n_.dim_v);
+    return dsink;
+  }
+
+  // The row's sum of weight * dW, which is out . grad_out. A row that saw no key has none, whatever grad_out says.
+  T delta(const BackwardQueries& x, const QueryState<T>& s, std::ptrdiff_t row) const {
+    if (!x.grad_out.wanted()) return 0;
+    std::fill_n(s.spare, n_.row_v, T{0});
+    load_row(D(), x.out, row, 0, n_.dim_v, s.spare);
+    if (std::all_of(s.spare, s.spare + n_.dim_v, [](T y) { return y == 0; })) return 0;
+    return dot(D(), s.spare, s.grad_out + row * n_.row_v, n_.row_v);
+  }
+
+  void run_block(const Block& b, const BiasSum* bias_sum) const {
+    if (b.hides) load_visible(b);
+    const bool drops = b.x.forward.dropout.rule != nullptr;
+    if (drops) {
+      std::fill_n(b.work.factor, b.count(), T{1});
+      drop_weights(D(), b.x.forward, b.place, b.work.factor);
+    }
+    weights(b);
+    const bool selects = b.hides && !(b.s.span[b.tile].is_finite && *b.keys.is_finite);
+    if (call_.wants_dv) {
+      const T* dropped = b.work.weights;
+      if (drops) {
+        multiply(b.work.weights, b.work.factor, b.count(), b.work.dropped);
+        dropped = b.work.dropped;
+      }
+      add_to_keys(b, selects, dropped, b.s.grad_out, n_.row_v, b.keys.dv);
+    }
+    if (!call_.wants_dq && !call_.wants_dk && bias_sum == nullptr) return;
+    score_grads(b, drops);
+    if (bias_sum != nullptr) add_to_bias(b, *bias_sum);
+    if (b.x.forward.softcap != 0) multiply(b.work.ds, b.work.slope, b.count(), b.work.ds);
+    if (call_.wants_dk) add_to_keys(b, selects, b.work.ds, b.s.q, n_.row_qk, b.keys.dk);
+    if (call_.wants_dq) add_to_queries(b, selects);
+  }
+
+  // exp(score - lse) of the block; 0 where hidden. Scores are in base 2.
+  void weights(const Block& b) const {
+    const AttentionTask& task = b.x.forward;
+    const D d;
+    const T* k = b.keys.k + b.row() * n_.row_qk;
+    const T* q_tile = b.s.q_tile + b.tile * kLanes * n_.dim_qk;
+    const T* minus_lse = b.s.minus_lse + b.tile * kLanes;
+    T* w = b.work.weights;
+    const bool has_bias = task.bias.wanted() || task.has_alibi;
+    if (task.softcap == 0 && !has_bias) {
+      dot_block<Finish::exp2>(d, k, n_.row_qk, b.place.keys, q_tile, n_.dim_qk, minus_lse, w, w);
+    } else {
+      dot_block<Finish::none>(d, k, n_.row_qk, b.place.keys, q_tile, n_.dim_qk, b.work.zeros, w, w);
+      if (task.softcap != 0) {
+        softcap_row(d, static_cast<T>(task.softcap), static_cast<T>(kLog2OfE), b.count(), w);
+        softcap_slopes(static_cast<T>(task.softcap * kLog2OfE), w, b.count(), b.work.slope);
+      }
+      if (has_bias) {
+        load_bias(b);
+        add(b.work.bias, b.count(), w);
+      }
+      exponentiate(minus_lse, b.place.keys, w);
+    }
+    if (b.hides) hide(b.work.visible, b.place.keys, w);
+  }
+
+  void load_bias(const Block& b) const {
+    const AttentionTask& task = b.x.forward;
+    std::fill_n(b.work.bias, b.count(), T{0});
+    if (task.bias.wanted()) {
+      load_tile(D(), task.bias, b.place.first_query, b.place.queries, b.place.first_key, b.place.keys,
+                static_cast<T>(kLog2OfE), kLanes, kLanes, b.work.spare, b.work.bias);
+    }
+    if (!task.has_alibi) return;
+    const T slope = static_cast<T>(task.alibi_slope * kLog2OfE);
+    for (std::ptrdiff_t i = 0; i < b.place.queries; ++i) {
+      const std::int64_t position = task.position[b.place.first_query + i] - b.place.first_key;
+      for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {
+        b.work.bias[j * kLanes + i] -= slope * static_cast<T>(std::abs(position - j));
+      }
+    }
+  }
+
+  // Which pairs of the block are visible. Padding lanes repeat the last query.
+  void load_visible(const Block& b) const {
+    const D d;
+    const AttentionTask& task = b.x.forward;
+    constexpr std::ptrdiff_t kVector = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
+    for (std::ptrdiff_t w = 0; w < kVectors; ++w) {
+      T begin[kVector], end[kVector];
+      for (std::ptrdiff_t i = 0; i < kVector; ++i) {
+        const std::ptrdiff_t row = b.place.first_query + std::min(w * kVector + i, b.place.queries - 1);
+        const auto inside = [&](std::int64_t key) {
+          return static_cast<T>(std::clamp<std::int64_t>(key - b.place.first_key, 0, b.place.keys));
+        };
+        begin[i] = inside(task.begin[row]);
+        end[i] = inside(task.end[row]);
+      }
+      const hn::Vec<D> first = hn::LoadU(d, begin), last = hn::LoadU(d, end);
+      for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {
+        const hn::Vec<D> key = hn::Set(d, static_cast<T>(j));
+        std::uint8_t eight[8];
+        hn::StoreMaskBits(d, hn::And(hn::Ge(key, first), hn::Lt(key, last)), eight);
+        std::copy_n(eight, kBitBytes<D>, b.work.visible + w * kBitPlane<D> + j * kBitBytes<D>);
+      }
+    }
+    const PairBits bits{.data = b.work.visible, .plane_bytes = kBitPlane<D>, .vector_lanes = kVector};
+    hide_by_masks(task, b.place, bits);
+    if (task.bias.wanted()) hide_by_bias(task, b.place, bits);
+  }
+
+  // Derivatives by the scores after soft-cap: weight * (factor * dW - delta + grad_lse); 0 where hidden.
+  void score_grads(const Block& b, bool drops) const {
+    const D d;
+    const T* v = b.keys.v + b.row() * n_.row_v;
+    const T* grad_out_tile = b.s.grad_out_tile + b.tile * kLanes * n_.dim_v;
+    const T* minus_delta = b.s.minus_delta + b.tile * kLanes;
+    const T* w = b.work.weights;
+    T* ds = b.work.ds;
+    if (drops) {
+      dot_block<Finish::none>(d, v, n_.row_v, b.place.keys, grad_out_tile, n_.dim_v, b.work.zeros, w, ds);
+      finish_dropped(b.work.factor, minus_delta, w, b.place.keys, ds);
+    } else {
+      dot_block<Finish::times>(d, v, n_.row_v, b.place.keys, grad_out_tile, n_.dim_v, minus_delta, w, ds);
+    }
+    if (b.hides) hide(b.work.visible, b.place.keys, ds);
+  }
+
+  void add_to_keys(const Block& b, bool selects, const T* pairs, const T* rows, std::ptrdiff_t dim, T* sums) const {
+    rows += b.place.first_query * dim;
+    sums += b.row() * dim;
+    if (selects) {
+      add_queries<true>(D(), pairs, b.work.visible, b.place.keys, rows, dim, b.place.queries, dim, sums);
+    } else {
+      add_queries<false>(D(), pairs, b.work.visible, b.place.keys, rows, dim, b.place.queries, dim, sums);
+    }
+  }
+
+  void add_to_queries(const Block& b, bool selects) const {
+    const T* k = b.keys.k + b.row() * n_.row_qk;
+    T* sums = b.s.dq_tile + b.tile * kLanes * n_.dim_qk;
+    if (selects) {
+      add_keys<true>(D(), k, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk, sums);
+    } else {
+      add_keys<false>(D(), k, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk, sums);
+    }
+  }
+
+  void add_to_bias(const Block& b, const BiasSum& bias_sum) const {
+    T* sum = static_cast<T*>(bias_sum.sum) + b.tile * bias_sum.tile_stride + b.row() * bias_sum.key_stride;
+    for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {
+      for (std::ptrdiff_t i = 0; i < b.place.queries; ++i) {
+        sum[j * bias_sum.key_stride + i] += b.work.ds[j * kLanes + i];
+      }
+    }
+  }
+
+  static void multiply(const T* x, const T* y, std::ptrdiff_t count, T* product) {
+    for (std::ptrdiff_t i = 0; i < count; ++i) product[i] = x[i] * y[i];
+  }
+  static void add(const T* x, std::ptrdiff_t count, T* sum) {
+    for (std::ptrdiff_t i = 0; i < count; ++i) sum[i] += x[i];
+  }
+  // The derivative of c tanh(x / c) by x is 1 - tanh(x / c)^2.
+  static void softcap_slopes(T cap, const T* capped, std::ptrdiff_t count, T* slope) {
+    const T inverse = T{1} / cap;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      const T tanh = capped[i] * inverse;
+      slope[i] = T{1} - tanh * tanh;
+    }
+  }
+  static void hide(const std::uint8_t* visible, std::ptrdiff_t keys, T* pairs) {
+    const D d;
+    for (std::ptrdiff_t j = 0; j < keys; ++j) {
+      for (int w = 0; w < kVectors; ++w) {
+        T* at = pairs + j * kLanes + w * static_cast<std::ptrdiff_t>(hn::Lanes(d));
+        hn::Store(hn::IfThenElseZero(visible_of(d, visible, j, w), hn::Load(d, at)), d, at);
+      }
+    }
+  }
+  static void exponentiate(const T* minus_lse, std::ptrdiff_t keys, T* s) {
+    const D d;
+    for (std::ptrdiff_t j = 0; j < keys; ++j) {
+      for (std::ptrdiff_t i = 0; i < kLanes; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
+        T* at = s + j * kLanes + i;
+        hn::Store(exp2_bounded(d, hn::Add(hn::Load(d, at), hn::Load(d, minus_lse + i))), d, at);
+      }
+    }
+  }
+  static void finish_dropped(const T* factor, const T* minus_delta, const T* w, std::ptrdiff_t keys, T* ds) {
+    for (std::ptrdiff_t j = 0; j < keys; ++j) {
+      for (std::ptrdiff_t i = 0; i < kLanes; ++i) {
+        const std::ptrdiff_t at = j * kLanes + i;
+        ds[at] = w[at] * (factor[at] * ds[at] + minus_delta[i]);
+      }
+    }
+  }
+
+  const BackwardCall& call_;
+  BackwardSizes n_;
+};
+
+std::ptrdiff_t vector_lanes(DType compute) {
+  return static_cast<std::ptrdiff_t>(compute == DType::f64 ? hn::MaxLanes(hn::ScalableTag<double>())
+                                                           : hn::MaxLanes(hn::ScalableTag<float>()));
+}
+std::ptrdiff_t tile_lanes(DType compute) { return kVectors * vector_lanes(compute); }
+
+// Calls f with the run of the call's compute type.
+template <class F>
+auto with_run(const BackwardCall& call, const F& f) {
+  return call.compute == DType::f64 ? f(Backward<double>(call)) : f(Backward<float>(call));
+}
+double run_begin_queries(const BackwardCall& call, const BackwardQueries& x, std::byte* state) {
+  return with_run(call, [&](const auto& run) { return run.begin(x, state); });
+}
+void run_begin_keys(const BackwardCall& call, const BackwardKeys& x, std::byte* state) {
+  with_run(call, [&](const auto& run) { run.begin(x, state); });
+}
+void run_pair(const BackwardCall& call, const BackwardQueries& x, std::byte* query_state, const BackwardKeys& y,
+              std::byte* key_state, std::byte* work, const BiasSum* sum) {
+  with_run(call, [&](const auto& run) { run.pair(x, query_state, y, key_state, work, sum); });
+}
+void run_end_queries(const BackwardCall& call, const BackwardQueries& x, std::byte* state) {
+  with_run(call, [&](const auto& run) { run.end(x, state); });
+}
+void run_end_keys(const BackwardCall& call, const BackwardKeys& x, std::byte* state) {
+  with_run(call, [&](const auto& run) { run.end(x, state); });
+}
+
+}  // namespace
+}  // namespace attn::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attn::kernels {
+
+HWY_EXPORT(vector_lanes);
+HWY_EXPORT(tile_lanes);
+HWY_EXPORT(run_begin_queries);
+HWY_EXPORT(run_begin_keys);
+HWY_EXPORT(run_pair);
+HWY_EXPORT(run_end_queries);
+HWY_EXPORT(run_end_keys);
+
+namespace {
+
+BackwardSizes sizes_of(const BackwardCall& call) {
+  return BackwardSizes(call, ATTN_DISPATCH(tile_lanes, call.target)(call.compute),
+                       ATTN_DISPATCH(vector_lanes, call.target)(call.compute));
+}
+
+}  // namespace
+
+BackwardParts backward_parts(const BackwardCall& call) noexcept {
+  const std::ptrdiff_t tile = sizes_of(call).lanes;
+  return {.tile_queries = tile, .queries = round_up(kPartQueries, tile), .keys = kPartKeys};
+}
+
+std::size_t query_state_bytes(const BackwardCall& call, std::ptrdiff_t queries) noexcept {
+  if (call.compute == DType::f64) return QueryState<double>(sizes_of(call), queries, nullptr).carver.bytes();
+  return QueryState<float>(sizes_of(call), queries, nullptr).carver.bytes();
+}
+
+std::size_t key_state_bytes(const BackwardCall& call, std::ptrdiff_t keys) noexcept {
+  if (call.compute == DType::f64) return KeyState<double>(sizes_of(call), keys, nullptr).carver.bytes();
+  return KeyState<float>(sizes_of(call), keys, nullptr).carver.bytes();
+}
+
+std::size_t backward_work_bytes(const BackwardCall& call) noexcept {
+  if (call.compute == DType::f64) return BackwardWork<double>(sizes_of(call), nullptr).carver.bytes();
+  return BackwardWork<float>(sizes_of(call), nullptr).carver.bytes();
+}
+
+double begin_queries(const BackwardCall& call, const BackwardQueries& queries, std::byte* state) noexcept {
+  return ATTN_DISPATCH(run_begin_queries, call.target)(call, queries, state);
+}
+void begin_keys(const BackwardCall& call, const BackwardKeys& keys, std::byte* state) noexcept {
+  ATTN_DISPATCH(run_begin_keys, call.target)(call, keys, state);
+}
+void backward_pair(const BackwardCall& call, const BackwardQueries& queries, std::byte* query_state,
+                   const BackwardKeys& keys, std::byte* key_state, std::byte* work) noexcept {
+  ATTN_DISPATCH(run_pair, call.target)(call, queries, query_state, keys, key_state, work, nullptr);
+}
+void bias_pair(const BackwardCall& call, const BackwardQueries& queries, std::byte* query_state,
+               const BackwardKeys& keys, std::byte* key_state, const BiasSum& sum, std::byte* work) noexcept {
+  ATTN_DISPATCH(run_pair, call.target)(call, queries, query_state, keys, key_state, work, &sum);
+}
+void end_queries(const BackwardCall& call, const BackwardQueries& queries, std::byte* state) noexcept {
+  ATTN_DISPATCH(run_end_queries, call.target)(call, queries, state);
+}
+void end_keys(const BackwardCall& call, const BackwardKeys& keys, std::byte* state) noexcept {
+  ATTN_DISPATCH(run_end_keys, call.target)(call, keys, state);
+}
+
+}  // namespace attn::kernels
+#endif  // HWY_ONCE
