@@ -3,6 +3,7 @@
 
 #include "io/files.hpp"
 #include "io/npy_format.hpp"
+#include "support/test_data.hpp"
 
 namespace attn::io {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using namespace attn::io::test;
 using Shape = std::vector<std::ptrdiff_t>;
 
-const std::filesystem::path kData = std::filesystem::path(ATTN_TEST_DATA) / "npy";
+const std::filesystem::path kData = attn::test::test_data("npy");
 
 std::map<std::string, Tensor> parse(const std::string& bytes) {
   const Owned owned(bytes);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/minilm.hpp"
+#include "support/test_data.hpp"
 
 namespace {
 
@@ -18,7 +19,7 @@ using attn::io::Tokenizer;
 using nlohmann::json;
 
 std::vector<json> read_lines(const char* file) {
-  std::ifstream stream(std::string(ATTN_TEST_DATA) + "/tokenizer/" + file);
+  std::ifstream stream(attn::test::test_data("tokenizer/") / file);
   std::vector<json> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
   return lines;

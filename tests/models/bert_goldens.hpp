@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "support/test_data.hpp"
+
 // The expected values under tests/data/tiny_bert and tests/data/minilm; the READMEs there describe them.
 namespace attn::test {
-
-inline std::filesystem::path test_data(const std::string& name) { return std::filesystem::path(ATTN_TEST_DATA) / name; }
 
 inline nlohmann::json read_json(const std::filesystem::path& file) {
   std::ifstream in(file);

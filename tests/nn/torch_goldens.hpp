@@ -8,14 +8,16 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "support/test_data.hpp"
+
 namespace attn::nn {
 
 // One of the sets of tests/data/torch; its README tells what is in them.
 class TorchGoldens {
  public:
   explicit TorchGoldens(const std::string& set)
-      : tensors_(io::SafeTensors::open(std::string(ATTN_TEST_DATA "/torch/") + set + ".safetensors")) {
-    std::ifstream file(std::string(ATTN_TEST_DATA "/torch/") + set + ".json");
+      : tensors_(io::SafeTensors::open(test::test_data("torch/" + set + ".safetensors"))) {
+    std::ifstream file(test::test_data("torch/" + set + ".json"));
     cases_ = nlohmann::json::parse(file).at("cases");
   }
   const nlohmann::json& cases() const { return cases_; }

@@ -10,6 +10,7 @@
 #include "base/convert.hpp"
 #include "gtest/gtest.h"
 #include "support/protobuf.hpp"
+#include "support/test_data.hpp"
 
 // The ONNX project's own cases of its operator Attention (tests/data/onnx/README.md has their origin and rules).
 namespace attn::test {
@@ -139,7 +140,7 @@ void run(const OnnxCase& c) {
 
 TEST(OnnxAttention, EveryCasePasses) {
   int count = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(ATTN_TEST_DATA) / "onnx")) {
+  for (const auto& entry : fs::directory_iterator(test_data("onnx"))) {
     if (!entry.is_directory()) continue;
     SCOPED_TRACE(entry.path().filename().string());
     ASSERT_NO_THROW(run(OnnxCase{.folder = entry.path()}));

@@ -7,12 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"
+#include "support/test_data.hpp"
 
 // PyTorch's scaled_dot_product_attention in float64 on sampled arguments (tests/data/torch/README.md says how made).
 namespace attn::test {
 namespace {
 
-const std::string kFolder = std::string(ATTN_TEST_DATA) + "/torch/";
+const std::string kFolder = test_data("torch/").string();
 
 // Dimensions that are missing on the left count as 1, for operands and masks alike.
 template <class Any, class Data>

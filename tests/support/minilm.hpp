@@ -7,16 +7,17 @@
 #include <filesystem>
 #include <string_view>
 
+#include "support/test_data.hpp"
+
 namespace attn::test {
 
 // The folder of all-MiniLM-L6-v2 (config.json, tokenizer.json, model.safetensors): $ATTN_MINILM_DIR, else where the
 // scripts keep it; empty where it is not there.
 inline std::filesystem::path minilm_dir() {
   const char* variable = std::getenv("ATTN_MINILM_DIR");
-  const std::filesystem::path dir =
-      variable != nullptr && *variable != '\0'
-          ? std::filesystem::path(variable)
-          : std::filesystem::path(ATTN_TEST_DATA) / "../../.cache/models/all-MiniLM-L6-v2";
+  const std::filesystem::path dir = variable != nullptr && *variable != '\0'
+                                        ? std::filesystem::path(variable)
+                                        : test_data("../../.cache/models/all-MiniLM-L6-v2");
   return std::filesystem::exists(dir / "tokenizer.json") ? dir : std::filesystem::path();
 }
 

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "support/test_data.hpp"
+
 namespace attn::train {
 namespace {
 
-nlohmann::json golden() { return nlohmann::json::parse(std::ifstream(ATTN_TEST_DATA "/bleu.json")); }
+nlohmann::json golden() { return nlohmann::json::parse(std::ifstream(test::test_data("bleu.json"))); }
 
 TEST(Bleu, CutsTextsAsSacrebleuDoes) {
   for (const auto& item : golden().at("tokens")) {
