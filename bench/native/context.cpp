@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "native/context.hpp"
+
+#include <attn/roofline.hpp>
+#include <map>
+#include <memory>
+
+#include "native/guard.hpp"
+
+namespace bench {
+
+attn::Context& context_of(int threads) {
+  static std::map<int, std::unique_ptr<attn::Context>> contexts;
+  std::unique_ptr<attn::Context>& context = contexts[threads];
+  if (!context) context = std::make_unique<attn::Context>(attn::ContextOptions{.threads = threads});
+  return *context;
+}
+
+}  // namespace bench
+
+// Raised with every change of what these functions take: a commit of another number cannot be raced against.
+BENCH_API int bench_abi() { return 1; }
+
+BENCH_API const char* bench_isa() { return bench::context_of(1).isa().c_str(); }
+
+// flop/s in registers and byte/s from memory, of so many threads together, on the instruction set named; on the best
+// that the machine has when it is null.
+BENCH_API int bench_roofline(int threads, const char* isa, double* flops, double* bytes) {
+  return bench::guarded([&] {
+    attn::Context context({.threads = threads, .isa = isa == nullptr ? "" : isa});
+    const attn::Roofline roofline = attn::measure_roofline(attn::DType::f32, context);
+    *flops = roofline.flops_per_second;
+    *bytes = roofline.bytes_per_second;
+  });
+}

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Races attn against its peers: script/bench runs it."""
