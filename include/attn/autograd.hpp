@@ -11,4 +11,5 @@
 #include <attn/autograd/reduce.hpp>
 #include <attn/autograd/shape.hpp>
 #include <attn/autograd/softmax.hpp>
+#include <attn/autograd/update.hpp>
 #include <attn/autograd/variable.hpp>

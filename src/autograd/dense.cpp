@@ -31,6 +31,18 @@ void copy_run(DType from, const void* data, std::ptrdiff_t at, std::ptrdiff_t st
   }
 }
 
+template <class T>
+void add_arrays(const Tensor& a, const Tensor& b, Tensor& out, Context& context) {
+  const Dense<T> x(a, context), y(b, context);
+  T* to = static_cast<T*>(out.data());
+  for_each_piece(a.size(), kTaskElements, context, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const T *from = x.data(), *other = y.data();
+    for (std::ptrdiff_t i = begin; i < end; ++i) to[i] = from[i] + other[i];
+  });
+}
+
+}  // namespace
+
 void copy_elements(const Tensor& t, Tensor& out, Context& context) {
   if (t.size() == 0) return;
   if (t.is_contiguous()) {
@@ -53,18 +65,6 @@ void copy_elements(const Tensor& t, Tensor& out, Context& context) {
     }
   });
 }
-
-template <class T>
-void add_arrays(const Tensor& a, const Tensor& b, Tensor& out, Context& context) {
-  const Dense<T> x(a, context), y(b, context);
-  T* to = static_cast<T*>(out.data());
-  for_each_piece(a.size(), kTaskElements, context, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const T *from = x.data(), *other = y.data();
-    for (std::ptrdiff_t i = begin; i < end; ++i) to[i] = from[i] + other[i];
-  });
-}
-
-}  // namespace
 
 Tensor dense(const Tensor& t, DType dtype, Context& context) {
   if (t.dtype() == dtype && t.is_contiguous()) return t;

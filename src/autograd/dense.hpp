@@ -38,6 +38,8 @@ constexpr std::ptrdiff_t rows_of_task(std::ptrdiff_t columns) {
 Tensor dense(const Tensor& t, DType dtype, Context& context);
 // A row-major copy of the same dtype.
 Tensor copy_of(const Tensor& t, Context& context);
+// Copies t into a row-major tensor of its shape, rounded to its dtype.
+void copy_elements(const Tensor& t, Tensor& out, Context& context);
 // A tensor of this shape in which every element is `value`.
 Tensor filled(DType dtype, std::span<const std::ptrdiff_t> shape, double value, Context& context);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <attn/autograd/embedding.hpp>
 #include <attn/nn/embedding.hpp>
 #include <vector>
 
@@ -37,10 +38,22 @@ void Embedding::load(const StateDict& state, const std::string& prefix, Context&
 
 void Embedding::read(StateReader& reader) {
   weight_ = reader.take("weight", {shape_.num_embeddings, shape_.embedding_dim});
+  weight_variable_ = {};
+}
+
+void Embedding::visit(ParameterVisitor& visitor) {
+  visitor.parameter("weight", weight_variable_, {shape_.num_embeddings, shape_.embedding_dim},
+                    {.kind = StartKind::normal, .scale = 1});
+}
+
+Variable Embedding::rows(const Tensor& ids, Context& context) const {
+  check_trainable("Embedding", weight_variable_);
+  return autograd::embedding(ids, weight_variable_, context);
 }
 
 Tensor Embedding::operator()(Input ids, Context& context) const {
-  if (!weight_.has_value()) throw Error("Embedding", "weight", "not loaded");
+  const Tensor& table = weight();
+  if (!table.has_value()) throw Error("Embedding", "weight", "not loaded");
   if (ids.dtype() != DType::i32 && ids.dtype() != DType::i64) {
     throw Error("Embedding", "ids", base::concat("dtype ", name_of(ids.dtype()), ", expected i32 or i64"));
   }
@@ -48,19 +61,19 @@ Tensor Embedding::operator()(Input ids, Context& context) const {
   const Tensor list = contiguous(ids, context);
   std::vector<std::ptrdiff_t> shape(ids.shape().begin(), ids.shape().end());
   shape.push_back(shape_.embedding_dim);
-  Tensor rows = Tensor::empty(weight_.dtype() == DType::f64 ? DType::f64 : DType::f32, shape, context.memory());
+  Tensor result = Tensor::empty(table.dtype() == DType::f64 ? DType::f64 : DType::f32, shape, context.memory());
   for (std::ptrdiff_t n = 0; n < ids.size(); ++n) {
     const std::int64_t id = id_at(list, n);
     if (id < 0 || id >= shape_.num_embeddings) {
       throw Error("Embedding", "ids", base::concat(id, " at ", n, ", expected 0 to ", shape_.num_embeddings - 1));
     }
-    if (rows.dtype() == DType::f64) {
-      widen_row(weight_, id, static_cast<double*>(rows.data()) + n * shape_.embedding_dim);
+    if (result.dtype() == DType::f64) {
+      widen_row(table, id, static_cast<double*>(result.data()) + n * shape_.embedding_dim);
     } else {
-      widen_row(weight_, id, static_cast<float*>(rows.data()) + n * shape_.embedding_dim);
+      widen_row(table, id, static_cast<float*>(result.data()) + n * shape_.embedding_dim);
     }
   }
-  return rows;
+  return result;
 }
 
 }  // namespace attn::nn

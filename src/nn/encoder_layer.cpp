@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <attn/autograd/elementwise.hpp>
 #include <attn/nn/encoder_layer.hpp>
 
 namespace attn::nn {
@@ -55,6 +56,43 @@ Tensor TransformerEncoderLayer::operator()(Input x, const EncoderLayerOptions& o
   }
   const Tensor attended = norm1_(attend(x, x, options, context), context);
   return norm2_(feed_forward(attended, attended, context), context);
+}
+
+void TransformerEncoderLayer::visit(ParameterVisitor& visitor) {
+  visitor.within("self_attn", self_attn_);
+  visitor.within("linear1", linear1_);
+  visitor.within("linear2", linear2_);
+  visitor.within("norm1", norm1_);
+  visitor.within("norm2", norm2_);
+}
+
+Variable TransformerEncoderLayer::attend(const Variable& x, const EncoderLayerOptions& options,
+                                         Context& context) const {
+  const MhaVariables attended = self_attn_(x, x, x,
+                                           {.key_padding_mask = options.src_key_padding_mask,
+                                            .attn_mask = options.src_mask,
+                                            .is_causal = options.is_causal,
+                                            .attention = options.attention,
+                                            .dropout = options.dropout},
+                                           context);
+  return dropout(attended.y, shape_.dropout_p, options.dropout, context);
+}
+
+Variable TransformerEncoderLayer::feed_forward(const Variable& x, const EncoderLayerOptions& options,
+                                               Context& context) const {
+  const Variable inner = autograd::activate(linear1_(x, context), shape_.activation, context);
+  const Variable y = linear2_(dropout(inner, shape_.dropout_p, options.dropout, context), context);
+  return dropout(y, shape_.dropout_p, options.dropout, context);
+}
+
+Variable TransformerEncoderLayer::operator()(const Variable& x, const EncoderLayerOptions& options,
+                                             Context& context) const {
+  if (shape_.norm_first) {
+    const Variable attended = autograd::add(x, attend(norm1_(x, context), options, context), context);
+    return autograd::add(attended, feed_forward(norm2_(attended, context), options, context), context);
+  }
+  const Variable attended = norm1_(autograd::add(x, attend(x, options, context), context), context);
+  return norm2_(autograd::add(attended, feed_forward(attended, options, context), context), context);
 }
 
 }  // namespace attn::nn

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <attn/autograd/linear.hpp>
 #include <attn/nn/linear.hpp>
+#include <cmath>
 
 #include "base/concat.hpp"
 #include "nn/rows.hpp"
@@ -23,11 +25,32 @@ void Linear::read(StateReader& reader) {
   const Tensor weight = reader.take("weight", {shape_.out_features, shape_.in_features});
   if (shape_.bias) bias_ = reader.take("bias", {shape_.out_features});
   if (weight.has_value()) weight_ = PackedWeight(weight, reader.context());
+  weight_variable_ = bias_variable_ = {};
+}
+
+void Linear::visit(ParameterVisitor& visitor) {
+  const double bound = 1 / std::sqrt(static_cast<double>(shape_.in_features));
+  const Start start{.kind = StartKind::uniform, .scale = bound};
+  visitor.parameter("weight", weight_variable_, {shape_.out_features, shape_.in_features}, start);
+  if (shape_.bias) visitor.parameter("bias", bias_variable_, {shape_.out_features}, start);
+}
+
+DType Linear::dtype() const {
+  if (!weight_variable_.has_value()) return weight_.dtype();
+  return weight_variable_.dtype() == DType::f64 ? DType::f64 : DType::f32;
+}
+
+Variable Linear::operator()(const Variable& x, Context& context) const {
+  check_trainable("Linear", weight_variable_);
+  return autograd::linear(x, weight_variable_, bias_variable_, context);
 }
 
 Tensor Linear::operator()(Input x, const LinearCall& call, Context& context) const {
-  if (weight_.out_features() != shape_.out_features || weight_.in_features() != shape_.in_features ||
-      bias_.has_value() != shape_.bias) {
+  const bool is_trained = weight_variable_.has_value();
+  const PackedWeight weight = is_trained ? PackedWeight(weight_variable_.value(), context) : weight_;
+  const Tensor& bias = is_trained ? bias_variable_.value() : bias_;
+  if (weight.out_features() != shape_.out_features || weight.in_features() != shape_.in_features ||
+      bias.has_value() != shape_.bias) {
     throw Error("Linear", "weight", "not loaded");
   }
   check_numbers("Linear", "x", x);
@@ -35,8 +58,8 @@ Tensor Linear::operator()(Input x, const LinearCall& call, Context& context) con
     throw Error("Linear", "x",
                 base::concat("shape ", base::shape_text(x.shape()), ", expected (..., ", shape_.in_features, ")"));
   }
-  Tensor x_copy, residual_copy, y = empty_like_rows(x, shape_.out_features, weight_.dtype(), context);
-  LinearOptions options{.bias = bias_, .activation = call.activation};
+  Tensor x_copy, residual_copy, y = empty_like_rows(x, shape_.out_features, weight.dtype(), context);
+  LinearOptions options{.bias = bias, .activation = call.activation};
   if (call.residual.given()) {
     check_numbers("Linear", "residual", call.residual);
     if (!std::equal(y.shape().begin(), y.shape().end(), call.residual.shape().begin(), call.residual.shape().end())) {
@@ -46,7 +69,7 @@ Tensor Linear::operator()(Input x, const LinearCall& call, Context& context) con
     }
     options.residual = as_rows(call.residual, context, residual_copy);
   }
-  linear(as_rows(x, context, x_copy), weight_, rows_of(y), options, context);
+  attn::linear(as_rows(x, context, x_copy), weight, rows_of(y), options, context);
   return y;
 }
 

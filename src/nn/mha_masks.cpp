@@ -6,6 +6,7 @@
 #include "base/concat.hpp"
 #include "base/convert.hpp"
 #include "nn/rows.hpp"
+#include "nn/token_batch.hpp"
 #include "ops/view_check.hpp"
 
 namespace attn::nn {
@@ -42,6 +43,29 @@ void for_each_place(const Extents<4>& extents, const F& f) {
 }
 
 }  // namespace
+
+MhaSizes mha_sizes(const MhaShape& shape, const Input& query, const Input& key, const Input& value, DType dtype) {
+  const TokenBatch q = token_batch(kWhere, "query", query, shape.layout, shape.embed_dim);
+  const TokenBatch k = token_batch(kWhere, "key", key, shape.layout, shape.kdim);
+  const TokenBatch v = token_batch(kWhere, "value", value, shape.layout, shape.vdim);
+  if (k.batch() != q.batch() || k.is_batched != q.is_batched) {
+    throw Error(kWhere, "key",
+                base::concat("shape ", base::shape_text(key.shape()), ", expected the query's batch of ", q.batch()));
+  }
+  if (v.batch() != k.batch() || v.count() != k.count() || v.is_batched != k.is_batched) {
+    throw Error(kWhere, "value",
+                base::concat("shape ", base::shape_text(value.shape()), ", expected the key's batch of ", k.batch(),
+                             " and ", k.count(), " tokens"));
+  }
+  const std::ptrdiff_t appended = (shape.add_bias_kv ? 1 : 0) + (shape.add_zero_attn ? 1 : 0);
+  return {.batch = q.batch(),
+          .heads = shape.num_heads,
+          .queries = q.count(),
+          .keys = k.count(),
+          .appended = appended,
+          .is_batched = q.is_batched,
+          .dtype = dtype};
+}
 
 MhaMasks::MhaMasks(const MhaOptions& options, const MhaSizes& sizes, Context& context)
     : sizes_(sizes), context_(context), attention_(options.attention) {

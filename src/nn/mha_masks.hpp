@@ -15,6 +15,9 @@ struct MhaSizes {
   DType dtype = DType::f32;  // that scores are computed in
 };
 
+// Throws Error naming the operand that does not fit the layer or the others.
+MhaSizes mha_sizes(const MhaShape& shape, const Input& query, const Input& key, const Input& value, DType dtype);
+
 // PyTorch's masks (true hides, floating ones are added) as the options of attention. Views the masks, and copies them
 // only where keys are appended or floating ones add up; lives as long as the call.
 class MhaMasks {

@@ -6,6 +6,7 @@
 #include "base/concat.hpp"
 #include "base/convert.hpp"
 #include "nn/mha_masks.hpp"
+#include "nn/mha_weights.hpp"
 #include "nn/rows.hpp"
 #include "nn/token_batch.hpp"
 
@@ -77,34 +78,6 @@ Tensor project_and_append(const TokenBatch& x, const PackedWeight& weight, const
   return y;
 }
 
-// The mean over the heads of contiguous weights (batch, heads, queries, keys), f32 or f64.
-template <class T>
-Tensor mean_over_heads(const Tensor& weights, Context& context) {
-  const std::ptrdiff_t heads = weights.extent(1), map = weights.extent(2) * weights.extent(3);
-  const std::ptrdiff_t shape[] = {weights.extent(0), weights.extent(2), weights.extent(3)};
-  Tensor mean = Tensor::zeros(weights.dtype(), shape, context.memory());
-  const T* from = weights.values<T>().data();
-  T* to = mean.values<T>().data();
-  for (std::ptrdiff_t b = 0; b < weights.extent(0); ++b, to += map) {
-    for (std::ptrdiff_t h = 0; h < heads; ++h, from += map) {
-      for (std::ptrdiff_t i = 0; i < map; ++i) to[i] += from[i];
-    }
-    for (std::ptrdiff_t i = 0; i < map; ++i) to[i] /= static_cast<T>(heads);
-  }
-  return mean;
-}
-
-// What the caller asked for of weights (batch, heads, queries, keys).
-Tensor asked_weights(const Tensor& weights, const MhaOptions& options, bool is_batched, Context& context) {
-  if (!weights.has_value()) return {};
-  Tensor result = weights;
-  if (options.weights == Weights::averaged) {
-    result = weights.dtype() == DType::f64 ? mean_over_heads<double>(weights, context)
-                                           : mean_over_heads<float>(weights, context);
-  }
-  return is_batched ? result : result.reshape(result.shape().subspan(1));
-}
-
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const MhaShape& shape) : shape_(shape) {
@@ -141,35 +114,23 @@ void MultiHeadAttention::read(StateReader& reader) {
   }
   StateReader out = reader.within("out_proj.");
   out_.read(out);
+  in_weight_variable_ = q_weight_variable_ = k_weight_variable_ = v_weight_variable_ = {};
+  in_bias_variable_ = bias_k_variable_ = bias_v_variable_ = {};
 }
 
 MhaOutput MultiHeadAttention::operator()(Input query, Input key, Input value, const MhaOptions& options,
                                          Context& context) const {
   const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
   // The constructor makes num_kv_heads at least 1; it is 0 in a layer that was never given a shape.
+  if (shape_.num_kv_heads != 0 && is_trainable()) return as_loaded(context)(query, key, value, options, context);
   if (shape_.num_kv_heads == 0 || query_.out_features() != e || query_.in_features() != e) {
     throw Error(kWhere, "in_proj_weight", "not loaded");
   }
   const TokenBatch q = token_batch(kWhere, "query", query, shape_.layout, e);
   const TokenBatch k = token_batch(kWhere, "key", key, shape_.layout, shape_.kdim);
   const TokenBatch v = token_batch(kWhere, "value", value, shape_.layout, shape_.vdim);
-  if (k.batch() != q.batch() || k.is_batched != q.is_batched) {
-    throw Error(kWhere, "key",
-                base::concat("shape ", base::shape_text(key.shape()), ", expected the query's batch of ", q.batch()));
-  }
-  if (v.batch() != k.batch() || v.count() != k.count() || v.is_batched != k.is_batched) {
-    throw Error(kWhere, "value",
-                base::concat("shape ", base::shape_text(value.shape()), ", expected the key's batch of ", k.batch(),
-                             " and ", k.count(), " tokens"));
-  }
-  const std::ptrdiff_t appended = (shape_.add_bias_kv ? 1 : 0) + (shape_.add_zero_attn ? 1 : 0);
-  const MhaSizes sizes{.batch = q.batch(),
-                       .heads = shape_.num_heads,
-                       .queries = q.count(),
-                       .keys = k.count(),
-                       .appended = appended,
-                       .is_batched = q.is_batched,
-                       .dtype = query_.dtype()};
+  const MhaSizes sizes = mha_sizes(shape_, query, key, value, query_.dtype());
+  const std::ptrdiff_t appended = sizes.appended;
   const MhaMasks masks(options, sizes, context);
 
   const In<1> q_bias = between(in_bias_, 0, e), k_bias = between(in_bias_, e, e + g);

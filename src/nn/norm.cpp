@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <attn/autograd/norm.hpp>
 #include <attn/nn/norm.hpp>
 
 #include "base/concat.hpp"
@@ -33,13 +34,27 @@ void LayerNorm::load(const StateDict& state, const std::string& prefix, Context&
 void LayerNorm::read(StateReader& reader) {
   weight_ = reader.take("weight", {shape_.features});
   if (shape_.bias) bias_ = reader.take("bias", {shape_.features});
+  weight_variable_ = bias_variable_ = {};
+}
+
+void LayerNorm::visit(ParameterVisitor& visitor) {
+  visitor.parameter("weight", weight_variable_, {shape_.features}, {.kind = StartKind::ones});
+  if (shape_.bias) visitor.parameter("bias", bias_variable_, {shape_.features}, {.kind = StartKind::zeros});
+}
+
+Variable LayerNorm::operator()(const Variable& x, Context& context) const {
+  check_trainable("LayerNorm", weight_variable_);
+  return autograd::layer_norm(x, weight_variable_, bias_variable_, shape_.eps, context);
 }
 
 Tensor LayerNorm::operator()(Input x, Context& context) const {
-  if (!weight_.has_value()) throw Error("LayerNorm", "weight", "not loaded");
+  const bool is_trained = weight_variable_.has_value();
+  const Tensor& weight = is_trained ? weight_variable_.value() : weight_;
+  const Tensor& bias = is_trained ? bias_variable_.value() : bias_;
+  if (!weight.has_value()) throw Error("LayerNorm", "weight", "not loaded");
   check_input("LayerNorm", shape_, x);
   Tensor copy, y = empty_like_rows(x, shape_.features, result_dtype(x), context);
-  layer_norm(as_rows(x, context, copy), rows_of(y), {.weight = weight_, .bias = bias_, .eps = shape_.eps}, context);
+  attn::layer_norm(as_rows(x, context, copy), rows_of(y), {.weight = weight, .bias = bias, .eps = shape_.eps}, context);
   return y;
 }
 
@@ -49,13 +64,26 @@ void RMSNorm::load(const StateDict& state, const std::string& prefix, Context& c
   load_state(*this, state, prefix, context);
 }
 
-void RMSNorm::read(StateReader& reader) { weight_ = reader.take("weight", {shape_.features}); }
+void RMSNorm::read(StateReader& reader) {
+  weight_ = reader.take("weight", {shape_.features});
+  weight_variable_ = {};
+}
+
+void RMSNorm::visit(ParameterVisitor& visitor) {
+  visitor.parameter("weight", weight_variable_, {shape_.features}, {.kind = StartKind::ones});
+}
+
+Variable RMSNorm::operator()(const Variable& x, Context& context) const {
+  check_trainable("RMSNorm", weight_variable_);
+  return autograd::rms_norm(x, weight_variable_, shape_.eps, context);
+}
 
 Tensor RMSNorm::operator()(Input x, Context& context) const {
-  if (!weight_.has_value()) throw Error("RMSNorm", "weight", "not loaded");
+  const Tensor& weight = weight_variable_.has_value() ? weight_variable_.value() : weight_;
+  if (!weight.has_value()) throw Error("RMSNorm", "weight", "not loaded");
   check_input("RMSNorm", shape_, x);
   Tensor copy, y = empty_like_rows(x, shape_.features, result_dtype(x), context);
-  rms_norm(as_rows(x, context, copy), rows_of(y), {.weight = weight_, .eps = shape_.eps}, context);
+  attn::rms_norm(as_rows(x, context, copy), rows_of(y), {.weight = weight, .eps = shape_.eps}, context);
   return y;
 }
 

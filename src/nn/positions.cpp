@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <attn/autograd/elementwise.hpp>
+#include <attn/autograd/shape.hpp>
 #include <attn/nn/positions.hpp>
 #include <cmath>
 
@@ -57,11 +59,30 @@ void LearnedPositions::load(const StateDict& state, const std::string& prefix, C
   load_state(*this, state, prefix, context);
 }
 
-void LearnedPositions::read(StateReader& reader) { weight_ = reader.take("weight", {shape_.max_tokens, shape_.dim}); }
+void LearnedPositions::read(StateReader& reader) {
+  weight_ = reader.take("weight", {shape_.max_tokens, shape_.dim});
+  weight_variable_ = {};
+}
+
+void LearnedPositions::visit(ParameterVisitor& visitor) {
+  visitor.parameter("weight", weight_variable_, {shape_.max_tokens, shape_.dim},
+                    {.kind = StartKind::normal, .scale = 1});
+}
+
+Variable LearnedPositions::operator()(const Variable& x, Context& context) const {
+  check_trainable("LearnedPositions", weight_variable_);
+  if (x.value().rank() < 2 || x.extent(-2) > shape_.max_tokens) {
+    throw Error("LearnedPositions", "x",
+                base::concat("shape ", base::shape_text(x.shape()), ", expected (..., at most ", shape_.max_tokens,
+                             " tokens, ", shape_.dim, ")"));
+  }
+  return autograd::add(x, autograd::slice(weight_variable_, 0, 0, x.extent(-2)), context);
+}
 
 Tensor LearnedPositions::operator()(Input x, Context& context) const {
-  if (!weight_.has_value()) throw Error("LearnedPositions", "weight", "not loaded");
-  return add_positions(x, weight_, context);
+  const Tensor& weight = weight_variable_.has_value() ? weight_variable_.value() : weight_;
+  if (!weight.has_value()) throw Error("LearnedPositions", "weight", "not loaded");
+  return add_positions(x, weight, context);
 }
 
 }  // namespace attn::nn

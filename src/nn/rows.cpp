@@ -31,6 +31,11 @@ void check_numbers(std::string_view where, std::string_view argument, const Inpu
   check_memory(where, argument, x);
 }
 
+void check_trainable(std::string_view where, const autograd::Variable& parameter) {
+  if (!parameter.has_value())
+    throw Error(where, "weight", "not trainable, expected initialise or load_parameters first");
+}
+
 Tensor contiguous(const Input& x, Context& context) {
   Tensor copy = Tensor::empty(x.dtype(), x.shape(), context.memory());
   const std::size_t bytes = size_of(x.dtype());

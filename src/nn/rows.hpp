@@ -3,6 +3,7 @@
 #pragma once
 
 #include <attn/any_view.hpp>
+#include <attn/autograd/variable.hpp>
 #include <attn/context.hpp>
 #include <attn/nn/input.hpp>
 #include <attn/tensor.hpp>
@@ -17,6 +18,9 @@ void check_memory(std::string_view where, std::string_view argument, const Input
 // Throws Error naming `where` and `argument` unless x has a rank of 1 or more, memory, and one of the four number
 // types.
 void check_numbers(std::string_view where, std::string_view argument, const Input& x);
+
+// Throws Error naming `where` unless the parameter was given numbers by initialise or load_parameters.
+void check_trainable(std::string_view where, const autograd::Variable& parameter);
 
 // A row-major copy of x, in its own dtype.
 Tensor contiguous(const Input& x, Context& context);

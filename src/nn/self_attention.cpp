@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <attn/attention.hpp>
+#include <attn/autograd/attention.hpp>
+#include <attn/autograd/shape.hpp>
 #include <attn/nn/self_attention.hpp>
 
 #include "base/concat.hpp"
@@ -73,6 +75,38 @@ void SelfAttention::read(StateReader& reader) {
   query_.read(query);
   key_.read(key);
   value_.read(value);
+}
+
+void SelfAttention::visit(ParameterVisitor& visitor) {
+  visitor.within("query", query_);
+  visitor.within("key", key_);
+  visitor.within("value", value_);
+}
+
+SelfAttentionVariables SelfAttention::operator()(const Variable& x, const SelfAttentionOptions& options,
+                                                 Context& context) const {
+  const TokenBatch tokens = token_batch(kWhere, "x", x.value(), Layout::batch_first, shape_.d_model);
+  const std::ptrdiff_t batch = tokens.batch(), count = tokens.count();
+  AttentionOptions attend = options.attention;
+  Tensor keep, weights;
+  if (options.mask.given()) {
+    keep = keep_mask(options.mask, batch, count, context);
+    attend.mask = attend.mask & Mask::keep(std::as_const(keep));
+  }
+  const auto head = [&](const Linear& layer) {
+    const Variable y = layer(x, context);
+    return autograd::reshape(y, {batch, 1, count, y.extent(-1)}, context);
+  };
+  const autograd::AttentionInputs inputs{.q = head(query_), .k = head(key_), .v = head(value_)};
+  if (options.need_weights) {
+    weights = Tensor::empty(inputs.v.dtype(), batch, 1, count, count);
+    attention(inputs.q.value(), KeyValue(inputs.k.value(), inputs.v.value()), AttentionOutputs{.weights = weights},
+              attend, context);
+    weights = tokens.is_batched ? weights.reshape(batch, count, count) : weights.reshape(count, count);
+  }
+  const Variable y = autograd::attention(inputs, attend, context);
+  if (!tokens.is_batched) return {.y = autograd::reshape(y, {count, shape_.d_v}, context), .weights = weights};
+  return {.y = autograd::reshape(y, {batch, count, shape_.d_v}, context), .weights = weights};
 }
 
 SelfAttentionOutput SelfAttention::operator()(Input x, const SelfAttentionOptions& options, Context& context) const {

@@ -12,7 +12,7 @@ StateReader::StateReader(const StateDict& state, std::string prefix, Context& co
       context_(&context),
       problems_(std::make_shared<std::vector<std::string>>()) {}
 
-Tensor StateReader::take(const std::string& name, std::initializer_list<std::ptrdiff_t> shape) {
+Tensor StateReader::take(const std::string& name, std::span<const std::ptrdiff_t> shape) {
   const std::string full = prefix_ + name;
   const auto found = state_->find(full);
   if (found == state_->end()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/nn/input.hpp>
+#include <attn/nn/parameters.hpp>
 #include <attn/nn/state_dict.hpp>
 
 namespace attn::nn {
@@ -29,12 +30,20 @@ class ATTN_API Embedding {
   // that is not in the table, and before load.
   Tensor operator()(Input ids, Context& context = default_context()) const;
 
+  // The same with gradients, in the table's dtype: see autograd::embedding. Starts from unit-normal numbers, as
+  // PyTorch's. Throws Error before initialise or load_parameters.
+  Variable rows(const Tensor& ids, Context& context = default_context()) const;
+  void visit(ParameterVisitor& visitor);
+
   const EmbeddingShape& shape() const { return shape_; }
-  const Tensor& weight() const { return weight_; }
+  const Tensor& weight() const { return weight_variable_.has_value() ? weight_variable_.value() : weight_; }
+  // What training changes: logits of tied weights are autograd::linear(x, embedding.weight_variable()).
+  const Variable& weight_variable() const { return weight_variable_; }
 
  private:
   EmbeddingShape shape_;
   Tensor weight_;
+  Variable weight_variable_;
 };
 
 }  // namespace attn::nn

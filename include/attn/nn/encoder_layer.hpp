@@ -25,6 +25,8 @@ struct EncoderLayerOptions {
   Input src_key_padding_mask = {};  // as MhaOptions::key_padding_mask: true hides
   bool is_causal = false;           // as MhaOptions::is_causal
   AttentionOptions attention = {};  // everything else that attention can do
+  // With gradients only: where the keys of dropout_p come from. Null: nothing drops out, which is evaluation.
+  DropoutStream* dropout = nullptr;
 };
 
 }  // namespace ATTN_ABI
@@ -47,11 +49,19 @@ class ATTN_API TransformerEncoderLayer {
   // threads. Throws Error naming the argument.
   Tensor operator()(Input x, const EncoderLayerOptions& options = {}, Context& context = default_context()) const;
 
+  // The same with gradients. dropout_p applies, as in PyTorch's layer, to the weights of attention, to each part's
+  // result before its residual is added, and to what is between the two projections.
+  Variable operator()(const Variable& x, const EncoderLayerOptions& options = {},
+                      Context& context = default_context()) const;
+  void visit(ParameterVisitor& visitor);
+
   const EncoderLayerShape& shape() const { return shape_; }
 
  private:
   Tensor attend(const Input& x, const Input& residual, const EncoderLayerOptions& options, Context& context) const;
   Tensor feed_forward(const Input& x, const Input& residual, Context& context) const;
+  Variable attend(const Variable& x, const EncoderLayerOptions& options, Context& context) const;
+  Variable feed_forward(const Variable& x, const EncoderLayerOptions& options, Context& context) const;
 
   EncoderLayerShape shape_;
   MultiHeadAttention self_attn_;

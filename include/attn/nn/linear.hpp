@@ -4,6 +4,7 @@
 #include <attn/linear.hpp>
 #include <attn/nn/activation.hpp>
 #include <attn/nn/input.hpp>
+#include <attn/nn/parameters.hpp>
 #include <attn/nn/state_dict.hpp>
 
 namespace attn::nn {
@@ -30,7 +31,7 @@ class ATTN_API Linear {
   // Throws Error for negative sizes.
   explicit Linear(const LinearShape& shape);
 
-  // "weight" (out, in), packed here once, and "bias" (out).
+  // "weight" (out, in), packed here once, where a layer in training packs it in each call, and "bias" (out).
   void load(const StateDict& state, const std::string& prefix = {}, Context& context = default_context());
   void read(StateReader& reader);
 
@@ -39,15 +40,25 @@ class ATTN_API Linear {
   Tensor operator()(Input x, const LinearCall& call = {}, Context& context = default_context()) const;
   Tensor operator()(Input x, Context& context) const { return (*this)(x, {}, context); }
 
+  // The same with gradients, in x's dtype: see autograd::linear. Starts from uniform numbers of bound 1 / sqrt(in), as
+  // PyTorch's. Throws Error before initialise or load_parameters.
+  Variable operator()(const Variable& x, Context& context = default_context()) const;
+  void visit(ParameterVisitor& visitor);
+
   const LinearShape& shape() const { return shape_; }
   const PackedWeight& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }
-  DType dtype() const { return weight_.dtype(); }
+  // What is computed in: f32 or f64.
+  DType dtype() const;
+  // What training changes; they hold nothing before initialise or load_parameters.
+  const Variable& weight_variable() const { return weight_variable_; }
+  const Variable& bias_variable() const { return bias_variable_; }
 
  private:
   LinearShape shape_;
   PackedWeight weight_;
   Tensor bias_;
+  Variable weight_variable_, bias_variable_;
 };
 
 }  // namespace attn::nn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/attention_options.hpp>
+#include <attn/nn/dropout_stream.hpp>
 #include <attn/nn/linear.hpp>
 
 namespace attn::nn {
@@ -47,11 +48,19 @@ struct MhaOptions {
   // Everything else that attention can do. Its mask and bias see the appended keys behind the others; they apply
   // besides those above.
   AttentionOptions attention = {};
+  // With gradients only: where the keys of dropout_p come from. Null: nothing drops out, which is evaluation.
+  DropoutStream* dropout = nullptr;
 };
 
 struct MhaOutput {
   Tensor y = {};        // as the query, (..., E)
   Tensor weights = {};  // batch first whatever the layout; holds nothing unless needed
+};
+
+// The result with gradients.
+struct MhaVariables {
+  Variable y = {};
+  Variable weights = {};  // as above, before dropout, and a constant
 };
 
 }  // namespace ATTN_ABI
@@ -76,14 +85,27 @@ class ATTN_API MultiHeadAttention {
   MhaOutput operator()(Input query, Input key, Input value, const MhaOptions& options = {},
                        Context& context = default_context()) const;
 
+  // The same with gradients, in the query's dtype; masks and `residual` are constants, and what is viewed is copied.
+  // Projections of queries, keys and values start from Xavier's uniform numbers, biases from zeros, as PyTorch's.
+  // Throws Error before initialise or load_parameters.
+  MhaVariables operator()(const Variable& query, const Variable& key, const Variable& value,
+                          const MhaOptions& options = {}, Context& context = default_context()) const;
+  void visit(ParameterVisitor& visitor);
+
   const MhaShape& shape() const { return shape_; }
   std::ptrdiff_t head_dim() const { return shape_.embed_dim / shape_.num_heads; }
 
  private:
+  bool is_trainable() const { return in_weight_variable_.has_value() || q_weight_variable_.has_value(); }
+  // The layer with its parameters as they are now, for inference.
+  MultiHeadAttention as_loaded(Context& context) const;
+
   MhaShape shape_;
   PackedWeight query_, key_, value_;
   Tensor in_bias_, bias_k_, bias_v_;
   Linear out_;
+  Variable in_weight_variable_, q_weight_variable_, k_weight_variable_, v_weight_variable_;  // one, or the other three
+  Variable in_bias_variable_, bias_k_variable_, bias_v_variable_;
 };
 
 }  // namespace attn::nn

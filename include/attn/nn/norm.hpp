@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/nn/input.hpp>
+#include <attn/nn/parameters.hpp>
 #include <attn/nn/state_dict.hpp>
 #include <attn/norm.hpp>
 
@@ -32,11 +33,17 @@ class ATTN_API LayerNorm {
   // and before load.
   Tensor operator()(Input x, Context& context = default_context()) const;
 
+  // The same with gradients, in x's dtype. Starts from ones and zeros. Throws Error before initialise or
+  // load_parameters.
+  Variable operator()(const Variable& x, Context& context = default_context()) const;
+  void visit(ParameterVisitor& visitor);
+
   const NormShape& shape() const { return shape_; }
 
  private:
   NormShape shape_;
   Tensor weight_, bias_;
+  Variable weight_variable_, bias_variable_;
 };
 
 // Root mean square 1 over the last dimension, then a learned scale (Zhang & Sennrich 2019): PyTorch's nn.RMSNorm.
@@ -53,11 +60,17 @@ class ATTN_API RMSNorm {
   // As LayerNorm.
   Tensor operator()(Input x, Context& context = default_context()) const;
 
+  // The same with gradients, in x's dtype. Starts from ones and zeros. Throws Error before initialise or
+  // load_parameters.
+  Variable operator()(const Variable& x, Context& context = default_context()) const;
+  void visit(ParameterVisitor& visitor);
+
   const NormShape& shape() const { return shape_; }
 
  private:
   NormShape shape_;
   Tensor weight_;
+  Variable weight_variable_;
 };
 
 }  // namespace attn::nn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/nn/input.hpp>
+#include <attn/nn/parameters.hpp>
 #include <attn/nn/state_dict.hpp>
 
 namespace attn::nn {
@@ -39,11 +40,16 @@ class ATTN_API LearnedPositions {
   // As add_positions. Throws Error before load.
   Tensor operator()(Input x, Context& context = default_context()) const;
 
+  // The same with gradients. Starts from unit-normal numbers. Throws Error before initialise or load_parameters.
+  Variable operator()(const Variable& x, Context& context = default_context()) const;
+  void visit(ParameterVisitor& visitor);
+
   const LearnedPositionsShape& shape() const { return shape_; }
 
  private:
   LearnedPositionsShape shape_;
   Tensor weight_;
+  Variable weight_variable_;
 };
 
 }  // namespace attn::nn

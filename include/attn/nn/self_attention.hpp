@@ -27,6 +27,12 @@ struct SelfAttentionOutput {
   Tensor weights = {};  // (batch, tokens, tokens), or (tokens, tokens); holds nothing unless needed
 };
 
+// The result with gradients.
+struct SelfAttentionVariables {
+  Variable y = {};
+  Tensor weights = {};  // as above, a constant
+};
+
 }  // namespace ATTN_ABI
 
 // One head over one sequence, as it is taught (Vaswani et al. 2017, 3.2.1): Q = x W_Q, K = x W_K, V = x W_V,
@@ -46,6 +52,11 @@ class ATTN_API SelfAttention {
   // 0 and 1 is refused, since nobody knows what it means.
   SelfAttentionOutput operator()(Input x, const SelfAttentionOptions& options = {},
                                  Context& context = default_context()) const;
+
+  // The same with gradients. Throws Error before initialise or load_parameters.
+  SelfAttentionVariables operator()(const Variable& x, const SelfAttentionOptions& options = {},
+                                    Context& context = default_context()) const;
+  void visit(ParameterVisitor& visitor);
 
   const SelfAttentionShape& shape() const { return shape_; }
 

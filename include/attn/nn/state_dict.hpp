@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,17 @@ class ATTN_API StateReader {
   explicit StateReader(const StateDict& state, std::string prefix = {}, Context& context = default_context());
 
   // The tensor, f32, f64, bf16 or f16 and of this shape; one that holds nothing when it is not so.
-  Tensor take(const std::string& name, std::initializer_list<std::ptrdiff_t> shape);
+  Tensor take(const std::string& name, std::span<const std::ptrdiff_t> shape);
+  Tensor take(const std::string& name, std::initializer_list<std::ptrdiff_t> shape) {
+    return take(name, std::span<const std::ptrdiff_t>(shape.begin(), shape.size()));
+  }
   bool contains(const std::string& name) const;
   // A reader of the names behind `prefix` that reports here.
   StateReader within(const std::string& prefix) const;
   // Where weights are packed, and by which threads.
   Context& context() const { return *context_; }
+  // Adds a sentence to what is wrong.
+  void report(std::string problem) { problems_->push_back(std::move(problem)); }
   // True while nothing is wrong.
   bool ok() const { return problems_->empty(); }
   // Throws Error with everything that was wrong.
