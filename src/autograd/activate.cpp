@@ -16,9 +16,9 @@ Tensor forward(const Tensor& x, Activation activation, Context& context) {
   Fresh<T> y(x.shape(), context);
   T* to = y.data();
   for_each_piece(x.size(), kTaskElements, context, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    kernels::apply_epilogue(
-        kernels::Epilogue<T>{from.data() + begin, 0, to + begin, 0, nullptr, nullptr, 0, 1, end - begin, activation},
-        target);
+    kernels::apply_epilogue(kernels::Epilogue<T>{from.data() + begin, 0, to + begin, 0, nullptr, nullptr, nullptr, 0, 1,
+                                                 end - begin, activation},
+                            target);
   });
   return y.finish(x.dtype());
 }

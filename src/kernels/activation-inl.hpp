@@ -7,11 +7,14 @@
 #define ATTN_KERNELS_ACTIVATION_INL_HPP
 #endif
 
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <attn/activation.hpp>
 #include <cmath>
+#include <cstddef>
+
+#include "kernels/exp-inl.hpp"
+#include "kernels/unroll.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace attn::kernels::HWY_NAMESPACE {
@@ -19,33 +22,40 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D, class V>
-HWY_INLINE V polynomial(D, V, V sum) {
-  return sum;
-}
-// Horner's rule from the highest coefficient down.
-template <class D, class V, class... C>
-HWY_INLINE V polynomial(D d, V x, V sum, double next, C... rest) {
-  return polynomial(d, x, hn::MulAdd(sum, x, hn::Set(d, static_cast<hn::TFromD<D>>(next))), rest...);
+// 0.5 erfc(a / sqrt(2)), the normal distribution's tail, for 0 <= a <= kTailEnd in f32: its logarithm to base 2 is
+// smooth, and here a polynomial that is fitted so that the tail's error is least, relative to 1 up to where the tail
+// is 1e-3 and relative to the tail beyond (at most 4e-8 of either).
+constexpr float kTailEnd = 5.75f;
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V normal_tail(D d, V a) {
+  constexpr float kLog2[] = {1.9790142857e-7f,  -4.7435878514e-6f, 4.5232940465e-5f,  -1.8884068413e-4f,
+                             -1.5678221826e-4f, 7.1050561965e-3f,  -5.2529416978e-2f, -4.5919677615e-1f,
+                             -1.1511065960f,    -0.99999994040f};
+  V log2 = hn::Set(d, kLog2[0]);
+  ATTN_UNROLL for (std::size_t i = 1; i < sizeof(kLog2) / sizeof(float); ++i) {
+    log2 = hn::MulAdd(log2, a, hn::Set(d, kLog2[i]));
+  }
+  return exp2_bounded(d, log2);
 }
 
-// erf to about one unit in the last place of f32: x P(x^2) below 1, 1 - exp(Q(|x|)) above, where Q follows
-// log(erfc). Both polynomials are least-maximum fits (error of P 1.2e-9, of the upper part 1.1e-9); from 4 on erf
-// rounds to 1.
+// x / 2 (1 + erf(x / sqrt(2))) = max(x, 0) - |x| 0.5 erfc(|x| / sqrt(2)): nothing cancels, and one form serves all x.
 template <class D, class V = hn::Vec<D>, hwy::EnableIf<sizeof(hn::TFromD<D>) == 4>* = nullptr>
-HWY_INLINE V erf(D d, V x) {
-  const V magnitude = hn::Min(hn::Abs(x), hn::Set(d, 4.0f));
-  const V square = hn::Mul(x, x);
-  const V lower =
-      hn::Mul(x, polynomial(d, square, hn::Set(d, 7.889122935011983e-05f), -0.0008020842215046287, 0.005189535673707724,
-                            -0.026854444295167923, 0.11283600330352783, -0.3761262595653534, 1.1283791065216064));
-  const V exponent =
-      polynomial(d, magnitude, hn::Set(d, 0.00018557386647444218f), -0.002939605852589011, 0.021805312484502792,
-                 -0.10303735733032227, -0.6382256746292114, -1.1270400285720825, -0.00035372094134800136);
-  const V upper = hn::Sub(hn::Set(d, 1.0f), hn::Exp(d, exponent));
-  return hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 1.0f)), lower, hn::CopySign(upper, x));
+HWY_INLINE V gelu(D d, V x) {
+  const V end = hn::Set(d, kTailEnd), magnitude = hn::Abs(x), near = hn::Min(magnitude, end);
+  const V positive = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);  // Max would lose a NaN.
+  const V rest = hn::Mul(near, normal_tail(d, near));
+  return hn::Sub(positive, hn::IfThenZeroElse(hn::Gt(magnitude, end), rest));
 }
 
+// The normal distribution's share below x.
+template <class D, class V = hn::Vec<D>, hwy::EnableIf<sizeof(hn::TFromD<D>) == 4>* = nullptr>
+HWY_INLINE V normal_below(D d, V x) {
+  const V end = hn::Set(d, kTailEnd), magnitude = hn::Abs(x);
+  const V tail = hn::IfThenZeroElse(hn::Gt(magnitude, end), normal_tail(d, hn::Min(magnitude, end)));
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0f), tail));
+}
+
+// In f64 both by the C library.
 template <class D, class V = hn::Vec<D>, hwy::EnableIf<sizeof(hn::TFromD<D>) == 8>* = nullptr>
 HWY_INLINE V erf(D d, V x) {
   alignas(64) double lanes[hn::MaxLanes(d)];
@@ -53,22 +63,31 @@ HWY_INLINE V erf(D d, V x) {
   for (double& lane : lanes) lane = std::erf(lane);
   return hn::Load(d, lanes);
 }
+template <class D, class V = hn::Vec<D>, hwy::EnableIf<sizeof(hn::TFromD<D>) == 8>* = nullptr>
+HWY_INLINE V gelu(D d, V x) {
+  const V half = hn::Mul(x, hn::Set(d, 0.5));
+  return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.70710678118654752440))), half);
+}
+template <class D, class V = hn::Vec<D>, hwy::EnableIf<sizeof(hn::TFromD<D>) == 8>* = nullptr>
+HWY_INLINE V normal_below(D d, V x) {
+  const V half = hn::Set(d, 0.5);
+  return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.70710678118654752440))), half);
+}
 
-// x / (1 + exp(-z)). At `limit` exp is infinite and the quotient 0, however large x is; Highway's exp is not made for
-// numbers far beyond. A NaN in z comes with one in x.
+// x / (1 + exp(-z)): with e = exp(-|z|), 1 / (1 + e) where z is positive, e / (1 + e) where it is not.
 template <class D, class V>
 HWY_INLINE V times_sigmoid(D d, V x, V z) {
   using T = hn::TFromD<D>;
-  const V limit = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? 89 : 710));
-  return hn::Div(x, hn::Add(hn::Set(d, T{1}), hn::Exp(d, hn::Min(hn::Neg(z), limit))));
+  const V one = hn::Set(d, T{1});
+  const V e = exp2_bounded(d, hn::Mul(hn::Abs(z), hn::Set(d, static_cast<T>(-1.4426950408889634074))));
+  return hn::Div(hn::Mul(x, hn::IfThenElse(hn::Lt(z, hn::Zero(d)), e, one)), hn::Add(one, e));
 }
 
 template <Activation kActivation, class D, class V>
 HWY_INLINE V activate(D d, V x) {
   using T = hn::TFromD<D>;
   if constexpr (kActivation == Activation::gelu) {
-    const V half = hn::Mul(x, hn::Set(d, static_cast<T>(0.5)));
-    return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, static_cast<T>(0.70710678118654752440)))), half);
+    return gelu(d, x);
   } else if constexpr (kActivation == Activation::gelu_tanh) {
     // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)), u = sqrt(2 / pi) (x + 0.044715 x^3).
     const V inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, static_cast<T>(0.044715)), hn::Set(d, T{1}));
@@ -86,14 +105,13 @@ HWY_INLINE V activate(D d, V x) {
 template <Activation kActivation, class D, class V>
 HWY_INLINE V derivative(D d, V x) {
   using T = hn::TFromD<D>;
-  const V one = hn::Set(d, T{1}), half = hn::Set(d, static_cast<T>(0.5));
+  const V one = hn::Set(d, T{1});
   if constexpr (kActivation == Activation::gelu) {
-    // Phi(x) + x phi(x), phi the density. Beyond 30 deviations it is 0 or 1 in every type; exp is not made for more.
-    const V near = hn::Min(hn::Abs(x), hn::Set(d, T{30}));
+    // Phi(x) + x phi(x), phi the density, which stays above 0 so that it leaves an infinite x alone.
+    const V exponent = hn::Mul(hn::Mul(x, x), hn::Set(d, static_cast<T>(-0.72134752044448170368)));
     const V density = hn::Mul(hn::Set(d, static_cast<T>(0.39894228040143267794)),
-                              hn::Exp(d, hn::Max(hn::Mul(hn::Neg(half), hn::Mul(near, near)), hn::Set(d, T{-87}))));
-    const V below = hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, static_cast<T>(0.70710678118654752440)))), half);
-    return hn::MulAdd(x, density, below);
+                              exp2_bounded(d, hn::Max(exponent, hn::Set(d, T{-126}))));
+    return hn::MulAdd(x, density, normal_below(d, x));
   } else if constexpr (kActivation == Activation::gelu_tanh) {
     // y = x s(z), z = 2 sqrt(2 / pi) (x + 0.044715 x^3): y' = s + x s (1 - s) z'.
     const V root = hn::Set(d, static_cast<T>(1.5957691216057307118)), square = hn::Mul(x, x);

@@ -20,23 +20,38 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// What is added to or multiplied with columns from one on; null as in Epilogue.
+template <class T>
+struct Operands {
+  const T *scale, *bias, *residual;
+};
+
+template <class T>
+HWY_INLINE Operands<T> operands_at(const Epilogue<T>& e, std::ptrdiff_t row, std::ptrdiff_t column) {
+  return {e.scale != nullptr ? e.scale + column : nullptr, e.bias != nullptr ? e.bias + column : nullptr,
+          e.residual != nullptr ? e.residual + row * e.residual_row + column : nullptr};
+}
+
 template <Activation kActivation, class D, class V, class T = hn::TFromD<D>>
-HWY_INLINE V finish(D d, V x, const T* bias, const T* residual) {
-  if (bias != nullptr) x = hn::Add(x, hn::LoadU(d, bias));
+HWY_INLINE V finish(D d, V x, const Operands<T>& with) {
+  if (with.scale != nullptr) x = hn::Mul(x, hn::LoadU(d, with.scale));
+  if (with.bias != nullptr) x = hn::Add(x, hn::LoadU(d, with.bias));
   x = activate<kActivation>(d, x);
-  return residual == nullptr ? x : hn::Add(x, hn::LoadU(d, residual));
+  return with.residual == nullptr ? x : hn::Add(x, hn::LoadU(d, with.residual));
 }
 
 // The columns after the last whole vector, through a vector of their own: the same operations in every lane.
 template <Activation kActivation, class D, class T = hn::TFromD<D>>
-HWY_INLINE void finish_tail(D d, std::ptrdiff_t count, const T* x, const T* bias, const T* residual, T* y) {
+HWY_INLINE void finish_tail(D d, std::ptrdiff_t count, const T* x, const Operands<T>& with, T* y) {
   constexpr std::size_t kLanes = hn::MaxLanes(d);
-  alignas(64) T lanes[3][kLanes] = {};
-  std::copy(x, x + count, lanes[0]);
-  if (bias != nullptr) std::copy(bias, bias + count, lanes[1]);
-  if (residual != nullptr) std::copy(residual, residual + count, lanes[2]);
-  const auto result = finish<kActivation>(d, hn::Load(d, lanes[0]), bias != nullptr ? lanes[1] : nullptr,
-                                          residual != nullptr ? lanes[2] : nullptr);
+  alignas(64) T lanes[4][kLanes] = {};
+  const auto padded = [&](const T* from, std::size_t i) -> const T* {
+    if (from == nullptr) return nullptr;
+    std::copy(from, from + count, lanes[i]);
+    return lanes[i];
+  };
+  const Operands<T> copies{padded(with.scale, 1), padded(with.bias, 2), padded(with.residual, 3)};
+  const auto result = finish<kActivation>(d, hn::Load(d, padded(x, 0)), copies);
   hn::Store(result, d, lanes[0]);
   std::copy(lanes[0], lanes[0] + count, y);
 }
@@ -47,18 +62,12 @@ HWY_NOINLINE void finish_rows(const Epilogue<T>& e) {
   constexpr std::ptrdiff_t kLanes = hn::MaxLanes(d);
   for (std::ptrdiff_t r = 0; r < e.rows; ++r) {
     const T* x = e.x + r * e.x_row;
-    const T* residual = e.residual != nullptr ? e.residual + r * e.residual_row : nullptr;
     T* y = e.y + r * e.y_row;
     std::ptrdiff_t c = 0;
     for (; c + kLanes <= e.columns; c += kLanes) {
-      const auto result = finish<kActivation>(d, hn::LoadU(d, x + c), e.bias != nullptr ? e.bias + c : nullptr,
-                                              residual != nullptr ? residual + c : nullptr);
-      hn::StoreU(result, d, y + c);
+      hn::StoreU(finish<kActivation>(d, hn::LoadU(d, x + c), operands_at(e, r, c)), d, y + c);
     }
-    if (c < e.columns) {
-      finish_tail<kActivation>(d, e.columns - c, x + c, e.bias != nullptr ? e.bias + c : nullptr,
-                               residual != nullptr ? residual + c : nullptr, y + c);
-    }
+    if (c < e.columns) finish_tail<kActivation>(d, e.columns - c, x + c, operands_at(e, r, c), y + c);
   }
 }
 

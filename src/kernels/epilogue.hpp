@@ -7,22 +7,24 @@
 
 namespace attn::kernels {
 
-// What follows a matrix product, done while its block is still in the cache: y = activation(x + bias) + residual.
+// What follows a matrix product, done while its block is still in the cache: y = activation(x * scale + bias) +
+// residual.
 template <class T>
 struct Epilogue {
   const T* x;  // (rows, columns), columns side by side
   std::ptrdiff_t x_row;
   T* y;  // may be x
   std::ptrdiff_t y_row;
-  const T* bias;      // (columns), or null
-  const T* residual;  // (rows, columns), or null; may be y
+  const T* scale;     // (columns), or null: 1
+  const T* bias;      // (columns), or null: 0
+  const T* residual;  // (rows, columns), or null: 0; may be y
   std::ptrdiff_t residual_row;
   std::ptrdiff_t rows, columns;
   Activation activation;
 };
 
-// The erf form of GELU is within 3e-7 of the exact value for |x| <= 5 in f32 (one rounding of erf, times x), within
-// 1e-15 in f64; the others are within a few units in the last place.
+// In f32, GELU in its erf form is within 1e-7 max(1, |x|) of the exact value (4 units in the last place for x >= -1),
+// the others within a few units in the last place; in f64 all are within 1e-15 max(1, |x|).
 void apply_epilogue(const Epilogue<float>& epilogue, std::int64_t target) noexcept;
 void apply_epilogue(const Epilogue<double>& epilogue, std::int64_t target) noexcept;
 

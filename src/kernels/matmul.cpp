@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/dispatch.hpp"
+#include "kernels/matmul_tile-inl.hpp"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -19,91 +20,119 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Register tile: kTileRows rows of A by kTileVectors vectors of outputs. Accumulators fill most of the registers (12
-// of 16 in AVX2, 24 of 32 in AVX-512); each step then loads kTileVectors vectors and broadcasts kTileRows numbers.
-#if HWY_TARGET == HWY_AVX3
-constexpr int kTileRows = 12, kTileVectors = 2;
-#elif HWY_TARGET == HWY_AVX2
-constexpr int kTileRows = 6, kTileVectors = 2;
-#else
-constexpr int kTileRows = 4, kTileVectors = 2;
-#endif
+// Panels pass through the first cache level in pieces of this depth (16 kB of f32 in AVX2), beside which the rows of a
+// tile fit.
+constexpr std::ptrdiff_t kDepthBlock = 256;
 
-// Columns from `column` on: kRows rows by kVectors vectors, of which `columns` are wanted. W's column `column` + i
-// stands in the panel of that number; b points at `column` in its panel.
-template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void multiply_tile(D d, const MatmulBlock<T>& block, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
-                              std::ptrdiff_t columns, T* HWY_RESTRICT c) {
-  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(d);
+// Panels of a row tile that comes alone are read once, from memory: asked for this many steps ahead.
+constexpr int kAhead = 32;
+
+template <class W, class T>
+const W* panels_at(const MatmulBlock<T>& block, std::ptrdiff_t column) {
   constexpr std::ptrdiff_t kWidth = kPanelColumns<T>;
-  const std::ptrdiff_t a_row = block.a_row, a_column = block.a_column, panel = block.depth * kWidth;
-  hn::Vec<D> sums[kRows][kVectors];
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+  return static_cast<const W*>(block.panels) + column / kWidth * kWidth * block.depth + column % kWidth;
+}
+
+// Rows that fill no tile, from `column` on: fewer rows take more vectors at a time, so that additions never wait for
+// each other.
+template <int kRows, int kVectors, class W, class D, class T = hn::TFromD<D>>
+void multiply_few(D d, const MatmulBlock<T>& block, std::ptrdiff_t row, std::ptrdiff_t column) {
+  constexpr std::ptrdiff_t kColumns = kVectors * static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+  const std::ptrdiff_t padded = panel_count<T>(block.columns) * kPanelColumns<T>;
+  for (; column + kColumns <= padded; column += kColumns) {
+    multiply_tile<kRows, kVectors, kAhead>(
+        d, Tile<T, W>{block.a + row * block.a_row, block.a_row, panels_at<W>(block, column),
+                      block.depth * kPanelColumns<T>, block.c + row * block.c_row + column, block.c_row, block.depth,
+                      true});
   }
-  for (std::ptrdiff_t k = 0; k < block.depth; ++k) {
-    hn::Vec<D> w[kVectors];
-    for (int v = 0; v < kVectors; ++v) w[v] = hn::Load(d, b + v * kLanes / kWidth * panel + v * kLanes % kWidth);
-    for (int r = 0; r < kRows; ++r) {
-      const hn::Vec<D> x = hn::Set(d, a[r * a_row]);
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(x, w[v], sums[r][v]);
-    }
-    a += a_column;
-    b += kWidth;
-  }
-  if (columns >= kVectors * kLanes) {
-    for (int r = 0; r < kRows; ++r) {
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], d, c + r * block.c_row + v * kLanes);
-    }
-    return;
-  }
-  alignas(64) T row[kVectors * kLanes];
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) hn::Store(sums[r][v], d, row + v * kLanes);
-    std::copy(row, row + columns, c + r * block.c_row);
+  if constexpr (kColumns > kPanelColumns<T>) {
+    if (column < padded) multiply_few<kRows, kVectors / 2, W>(d, block, row, column);
   }
 }
 
-// The last, smaller row tile: kRows or fewer rows.
-template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void multiply_rest(D d, const MatmulBlock<T>& block, std::ptrdiff_t rows, const T* a, const T* b,
-                              std::ptrdiff_t columns, T* c) {
-  if (rows == kRows) return multiply_tile<kRows, kVectors>(d, block, a, b, columns, c);
-  if constexpr (kRows > 1) multiply_rest<kRows - 1, kVectors>(d, block, rows, a, b, columns, c);
+constexpr int vectors_for(int rows) {
+  int vectors = 8;
+  while (vectors > kTileVectors && rows * vectors > kTileRows * kTileVectors) vectors /= 2;
+  return vectors;
 }
 
-template <int kVectors, class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void multiply_columns(D d, const MatmulBlock<T>& block, std::ptrdiff_t column) {
+// The last `rows` rows, kRows or fewer.
+template <int kRows, class W, class D, class T = hn::TFromD<D>>
+void multiply_rest(D d, const MatmulBlock<T>& block, std::ptrdiff_t rows) {
+  if (rows == kRows) return multiply_few<kRows, vectors_for(kRows), W>(d, block, block.rows - rows, 0);
+  if constexpr (kRows > 1) multiply_rest<kRows - 1, W>(d, block, rows);
+}
+
+// The same panels as T, in the order of the tile's.
+template <class W, class D, class T = hn::TFromD<D>>
+void widen_panels(D d, const W* from, std::ptrdiff_t panel, std::ptrdiff_t depth, std::ptrdiff_t columns, T* to) {
+  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(d), kWidth = kPanelColumns<T>;
+  for (std::ptrdiff_t p = 0; p < columns; p += kWidth, from += panel) {
+    for (std::ptrdiff_t at = 0; at < depth * kWidth; at += kLanes, to += kLanes) {
+      hn::Store(load_weights(d, from + at), d, to);
+    }
+  }
+}
+
+// Whole row tiles in the columns of kVectors vectors. Panels of narrow numbers are widened once for all tiles, where a
+// strip is whole panels.
+template <int kVectors, class W, class D, class T = hn::TFromD<D>>
+void multiply_strip(D d, const MatmulBlock<T>& block, std::ptrdiff_t rows, std::ptrdiff_t column) {
   constexpr std::ptrdiff_t kWidth = kPanelColumns<T>;
-  const T* b = block.panels + column / kWidth * kWidth * block.depth + column % kWidth;
-  const std::ptrdiff_t columns = block.columns - column;
-  std::ptrdiff_t row = 0;
-  for (; row + kTileRows <= block.rows; row += kTileRows) {
-    multiply_tile<kTileRows, kVectors>(d, block, block.a + row * block.a_row, b, columns,
-                                       block.c + row * block.c_row + column);
-  }
-  if constexpr (kTileRows > 1) {
-    multiply_rest<kTileRows - 1, kVectors>(d, block, block.rows - row, block.a + row * block.a_row, b, columns,
-                                           block.c + row * block.c_row + column);
+  constexpr std::ptrdiff_t kColumns = kVectors * static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+  constexpr bool kWidens = sizeof(W) < sizeof(T) && kColumns % kWidth == 0;
+  using Read = std::conditional_t<kWidens, T, W>;
+  HWY_ALIGN T widened[kWidens ? kColumns * kDepthBlock : 1];
+  const W* panels = panels_at<W>(block, column);
+  for (std::ptrdiff_t k = 0; k == 0 || k < block.depth; k += kDepthBlock) {
+    const std::ptrdiff_t depth = std::min(kDepthBlock, block.depth - k);
+    Tile<T, Read> tile{block.a + k,      block.a_row, nullptr, block.depth * kWidth,
+                       block.c + column, block.c_row, depth,   k == 0};
+    if constexpr (kWidens) {
+      widen_panels(d, panels + k * kWidth, tile.panel, depth, kColumns, widened);
+      tile.b = widened;
+      tile.panel = depth * kWidth;
+    } else {
+      tile.b = panels + k * kWidth;
+    }
+    for (std::ptrdiff_t row = 0; row < rows; row += kTileRows) {
+      multiply_tile<kTileRows, kVectors, 0>(d, tile);
+      tile.a += kTileRows * block.a_row;
+      tile.c += kTileRows * block.c_row;
+    }
   }
 }
 
-// A strip of columns stays in the first or second cache level while all rows pass by it.
-template <class T>
+template <class W, class T>
 void multiply(const MatmulBlock<T>& block) {
   const hn::CappedTag<T, kPanelColumns<T>> d;
-  constexpr std::ptrdiff_t kLanes = hn::MaxLanes(d);
-  const std::ptrdiff_t padded = panel_count<T>(block.columns) * kPanelColumns<T>;
-  std::ptrdiff_t column = 0;
-  for (; column < block.columns && column + kTileVectors * kLanes <= padded; column += kTileVectors * kLanes) {
-    multiply_columns<kTileVectors>(d, block, column);
+  constexpr std::ptrdiff_t kColumns = kTileVectors * static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+  const std::ptrdiff_t tiled = block.rows / kTileRows * kTileRows;
+  if (tiled == kTileRows) {  // A tile alone reads its panels once, as few rows do.
+    multiply_few<kTileRows, kTileVectors, W>(d, block, 0, 0);
+  } else if (tiled > 0) {
+    const std::ptrdiff_t padded = panel_count<T>(block.columns) * kPanelColumns<T>;
+    std::ptrdiff_t column = 0;
+    for (; column + kColumns <= padded; column += kColumns) multiply_strip<kTileVectors, W>(d, block, tiled, column);
+    // Where a vector is a whole panel, one panel can be left over.
+    if constexpr (kColumns > kPanelColumns<T>) {
+      if (column < padded) multiply_strip<kTileVectors / 2, W>(d, block, tiled, column);
+    }
   }
-  // Where a vector is a whole panel, one panel can be left over.
-  if (column < block.columns) multiply_columns<1>(d, block, column);
+  if (tiled < block.rows) multiply_rest<kTileRows - 1, W>(d, block, block.rows - tiled);
 }
 
-void multiply_f32(const MatmulBlock<float>& block) { multiply(block); }
-void multiply_f64(const MatmulBlock<double>& block) { multiply(block); }
+void multiply_f32(const MatmulBlock<float>& block) {
+  switch (block.panel_dtype) {
+    case DType::bf16:
+      return multiply<bf16>(block);
+    case DType::i8:
+      return multiply<std::int8_t>(block);
+    default:
+      return multiply<float>(block);
+  }
+}
+void multiply_f64(const MatmulBlock<double>& block) { multiply<double>(block); }
 
 }  // namespace
 }  // namespace attn::kernels::HWY_NAMESPACE

@@ -12,8 +12,8 @@ template <class T>
 void run(const In<2>& x, const Out<2>& y, Activation activation, Context& context) {
   const std::int64_t target = runtime::ContextAccess::isa(context).target;
   ops::for_each_row<T>(x, y, context, [&](const T* from, T* to) {
-    kernels::apply_epilogue(kernels::Epilogue<T>{from, 0, to, 0, nullptr, nullptr, 0, 1, x.extent(1), activation},
-                            target);
+    kernels::apply_epilogue(
+        kernels::Epilogue<T>{from, 0, to, 0, nullptr, nullptr, nullptr, 0, 1, x.extent(1), activation}, target);
   });
 }
 

@@ -4,143 +4,207 @@
 
 #include "kernels/epilogue.hpp"
 #include "kernels/matmul.hpp"
+#include "kernels/norm.hpp"
+#include "ops/linear_check.hpp"
 #include "ops/row_access.hpp"
-#include "ops/view_check.hpp"
 #include "runtime/context_access.hpp"
 
 namespace attn {
 namespace {
 
-// A task multiplies this block: 96 rows of A (a multiple of every register tile's height) stay in the second cache
-// level, and even one row of a wide layer gives each of several threads some columns.
-constexpr std::ptrdiff_t kBlockRows = 96, kBlockColumns = 64;
+using runtime::Scratch;
+
+// Columns that the kernel multiplies at a time, before their epilogue: a block of them stays in the first cache level.
+constexpr std::ptrdiff_t kGroupColumns = 64;
+
+// Rows of a task: so many that the weight's panels, which pass by them once, are read seldom, and so few (a multiple of
+// every register tile's height) that their part of x stays in the second cache level.
+constexpr std::ptrdiff_t kMostRows = 96, kRowStep = 12, kRowBytes = 288 * 1024;
+
+// Weights of a task's columns: they stay in the third cache level while all rows pass by.
+constexpr std::ptrdiff_t kPanelBytes = 2400 * 1024;
+
+// How many tasks a thread should have, so that uneven ones even out.
+constexpr std::ptrdiff_t kTasksPerThread = 4;
+
+// Rows at such a distance share their places in the cache.
+constexpr std::ptrdiff_t kAliasBytes = 4096;
 
 constexpr std::ptrdiff_t blocks(std::ptrdiff_t extent, std::ptrdiff_t block) { return (extent + block - 1) / block; }
 
-void check(const In<2>& x, const PackedWeight& weight, const Out<2>& y, const LinearOptions& options) {
-  constexpr std::string_view kWhere = "linear";
-  ops::check_floating(kWhere, "x", x);
-  ops::check_floating(kWhere, "y", y);
-  const Extents<2> expected(x.extent(0), weight.out_features());
-  if (x.extent(1) != weight.in_features()) {
-    throw Error(kWhere, "x",
-                base::concat(x.extent(1), " features, expected ", weight.in_features(), " as in the weight"));
-  }
-  ops::check_extents(kWhere, "y", y, expected, "as x's rows by the weight's outputs");
-  if (options.bias.wanted()) {
-    ops::check_floating(kWhere, "bias", options.bias);
-    ops::check_extents(kWhere, "bias", options.bias, {weight.out_features()}, "as the weight's outputs");
-  }
-  if (options.residual.wanted()) {
-    ops::check_floating(kWhere, "residual", options.residual);
-    ops::check_extents(kWhere, "residual", options.residual, expected, "as in y");
-  }
-}
+// How a product is split into tasks: rows, and columns too where rows are too few for all threads or the weight is too
+// large. No result depends on it.
+struct Split {
+  std::ptrdiff_t rows, columns;  // of a task
+  std::ptrdiff_t row_blocks, column_blocks;
 
-// x itself when it is of type T, else a widened copy.
-template <class T>
-In<2> as_type(const In<2>& x, Context& context, Tensor& copy) {
-  if (x.dtype() == dtype_of<T>) return x;
-  const std::ptrdiff_t shape[] = {x.extent(0), x.extent(1)};
-  copy = Tensor::empty(dtype_of<T>, shape, context.memory());
-  T* to = copy.values<T>().data();
-  const ops::RowReader<T> reader(x);
-  runtime::ContextAccess::executor(context).run(blocks(x.extent(0), kBlockRows), [&](std::ptrdiff_t block) {
-    const std::ptrdiff_t end = std::min(x.extent(0), (block + 1) * kBlockRows);
-    for (std::ptrdiff_t r = block * kBlockRows; r < end; ++r) reader.read(r, 0, x.extent(1), to + r * x.extent(1));
-  });
-  return copy;
-}
-
-// Everything that a task needs.
-template <class T>
-struct Plan {
-  In<2> x;
-  const T* panels;
-  ops::RowWriter<T> y;
-  ops::RowReader<T> residual;
-  const T* bias;
-  Activation activation;
-  std::ptrdiff_t rows, columns, depth;
-  std::int64_t target;
+  // depth_bytes: those of a row of x, and of an output's weights.
+  Split(const Extents<2>& y, std::ptrdiff_t depth_bytes, int threads) {
+    const std::ptrdiff_t bytes = std::max<std::ptrdiff_t>(depth_bytes, 1);
+    rows = std::clamp(kRowBytes / bytes / kRowStep * kRowStep, kRowStep, kMostRows);
+    row_blocks = blocks(y[0], rows);
+    const std::ptrdiff_t groups = std::max<std::ptrdiff_t>(blocks(y[1], kGroupColumns), 1);
+    const std::ptrdiff_t fitting = std::max<std::ptrdiff_t>(kPanelBytes / bytes / kGroupColumns, 1);
+    std::ptrdiff_t wanted = row_blocks > 1 ? blocks(groups, fitting) : 1;
+    if (threads > 1)
+      wanted = std::max(wanted, blocks(threads * kTasksPerThread, std::max<std::ptrdiff_t>(row_blocks, 1)));
+    columns = blocks(groups, std::min(groups, wanted)) * kGroupColumns;
+    column_blocks = blocks(y[1], columns);
+  }
 };
 
-template <class T>
-void multiply_block(const Plan<T>& plan, std::ptrdiff_t first_row, std::ptrdiff_t first_column,
-                    runtime::Scratch& scratch) {
-  const std::ptrdiff_t rows = std::min(kBlockRows, plan.rows - first_row);
-  const std::ptrdiff_t columns = std::min(kBlockColumns, plan.columns - first_column);
-  T* block = scratch.take<T>(kBlockRows * kBlockColumns);
-  T* residual_buffer = scratch.take<T>(kBlockColumns);
-  T* y_buffer = scratch.take<T>(kBlockColumns);
-  kernels::matmul(kernels::MatmulBlock<T>{plan.x.template as<const T>().data() + first_row * plan.x.stride(0),
-                                          plan.x.stride(0), plan.x.stride(1), plan.panels + first_column * plan.depth,
-                                          block, kBlockColumns, rows, columns, plan.depth},
-                  plan.target);
-  for (std::ptrdiff_t r = 0; r < rows; ++r) {
-    const T* residual =
-        plan.residual.wanted() ? plan.residual.read(first_row + r, first_column, columns, residual_buffer) : nullptr;
-    T* y = plan.y.begin(first_row + r, first_column, y_buffer);
-    const T* bias = plan.bias != nullptr ? plan.bias + first_column : nullptr;
-    kernels::apply_epilogue(
-        kernels::Epilogue<T>{block + r * kBlockColumns, 0, y, 0, bias, residual, 0, 1, columns, plan.activation},
-        plan.target);
-    plan.y.end(first_row + r, first_column, columns, y_buffer);
+// The type in which a weight's panels are stored.
+DType panel_dtype(const PackedWeight& weight) {
+  switch (weight.storage()) {
+    case WeightStorage::bf16:
+      return DType::bf16;
+    case WeightStorage::int8:
+      return DType::i8;
+    default:
+      return weight.dtype();
   }
 }
 
 template <class T>
-void run(const In<2>& x, const PackedWeight& weight, const Out<2>& y, const LinearOptions& options, Context& context) {
-  Tensor widened;
-  const ops::Parameters<T> bias(options.bias);
-  const Plan<T> plan{as_type<T>(x, context, widened),
-                     static_cast<const T*>(weight.panels()),
-                     ops::RowWriter<T>(y),
-                     ops::RowReader<T>(options.residual),
-                     bias.data(),
-                     options.activation,
-                     y.extent(0),
-                     y.extent(1),
-                     weight.in_features(),
-                     runtime::ContextAccess::isa(context).target};
-  using runtime::Scratch;
-  const std::size_t bytes = Scratch::padded<T>(kBlockRows * kBlockColumns) + 2 * Scratch::padded<T>(kBlockColumns);
-  // Tasks of one block of rows follow each other, so that these stay in the cache.
-  const std::ptrdiff_t across = blocks(plan.columns, kBlockColumns);
-  runtime::ContextAccess::executor(context).run(blocks(plan.rows, kBlockRows) * across, [&](std::ptrdiff_t task) {
-    Scratch scratch(runtime::ContextAccess::scratch(context), bytes);
-    multiply_block(plan, task / across * kBlockRows, task % across * kBlockColumns, scratch);
-  });
-}
+class Product {
+ public:
+  Product(const In<2>& x, const PackedWeight& weight, const Out<2>& y, const LinearOptions& options, Context& context)
+      : x_(x),
+        weight_(weight),
+        options_(options),
+        context_(context),
+        pool_(runtime::ContextAccess::scratch(context)),
+        target_(runtime::ContextAccess::isa(context).target),
+        y_(y),
+        residual_(options.residual),
+        bias_(options.bias, pool_),
+        norm_weight_(options.norm ? options.norm->weight : In<1>(), pool_),
+        norm_bias_(options.norm ? options.norm->bias : In<1>(), pool_),
+        rows_(y.extent(0)),
+        columns_(y.extent(1)),
+        depth_(weight.in_features()),
+        split_(y.extents(), depth_ * static_cast<std::ptrdiff_t>(sizeof(T)), context.threads()) {
+    const std::ptrdiff_t row_bytes = x.stride(0) * static_cast<std::ptrdiff_t>(sizeof(T));
+    copies_x_ = x.dtype() != dtype_of<T> || x.stride(1) != 1 || row_bytes % kAliasBytes == 0;
+    // An odd number of cache lines to a row.
+    constexpr std::ptrdiff_t kLine = 64 / static_cast<std::ptrdiff_t>(sizeof(T));
+    copy_row_ = (blocks(depth_, kLine) | 1) * kLine;
+    if (options.norm && !y_.is_direct()) {
+      const auto size = static_cast<std::size_t>(rows_ * columns_);
+      sums_memory_.emplace(pool_, Scratch::padded<T>(size));
+      sums_.emplace(view(sums_memory_->take<T>(size), rows_, columns_));
+    }
+  }
 
-template <class T>
-Tensor pack(const In<2>& weight, Context& context) {
-  const std::ptrdiff_t panels = kernels::panel_count<T>(weight.extent(0));
-  const std::ptrdiff_t shape[] = {panels, weight.extent(1), kernels::kPanelColumns<T>};
-  Tensor packed = Tensor::empty(dtype_of<T>, shape, context.memory());
-  T* to = packed.values<T>().data();
-  runtime::ContextAccess::executor(context).run(panels, [&](std::ptrdiff_t p) {
-    kernels::pack_panels<T>(weight.dtype(), weight.data(), weight.extents(), weight.strides(), p, p + 1, to);
-  });
-  return packed;
-}
+  void run() const {
+    runtime::Executor& executor = runtime::ContextAccess::executor(context_);
+    // All rows pass by one block of columns, then by the next.
+    executor.run(split_.row_blocks * split_.column_blocks, [&](std::ptrdiff_t task) {
+      multiply(task % split_.row_blocks * split_.rows, task / split_.row_blocks * split_.columns);
+    });
+    if (options_.norm && split_.column_blocks > 1) {
+      executor.run(blocks(rows_, kRowStep), [&](std::ptrdiff_t block) { normalise(block * kRowStep, kRowStep); });
+    }
+  }
+
+ private:
+  // One task: its rows and columns from these on.
+  void multiply(std::ptrdiff_t first_row, std::ptrdiff_t first_column) const {
+    const std::ptrdiff_t rows = std::min(split_.rows, rows_ - first_row);
+    const std::ptrdiff_t end = std::min(columns_, first_column + split_.columns);
+    const auto block_size = static_cast<std::size_t>(split_.rows * kGroupColumns);
+    const auto copy_size = static_cast<std::size_t>(copies_x_ ? rows * copy_row_ : 0);
+    Scratch scratch(
+        pool_, Scratch::padded<T>(block_size) + 2 * Scratch::padded<T>(kGroupColumns) + Scratch::padded<T>(copy_size));
+    T* block = scratch.take<T>(block_size);
+    T* buffers[2] = {scratch.take<T>(kGroupColumns), scratch.take<T>(kGroupColumns)};
+    const T* a = copies_x_ ? copied_rows(first_row, rows, scratch.take<T>(copy_size))
+                           : static_cast<const T*>(x_.data()) + first_row * x_.stride(0);
+    const DType stored = panel_dtype(weight_);
+    for (std::ptrdiff_t column = first_column; column < end; column += kGroupColumns) {
+      const std::ptrdiff_t columns = std::min(kGroupColumns, end - column);
+      const auto* panels = static_cast<const std::byte*>(weight_.panels()) +
+                           column * depth_ * static_cast<std::ptrdiff_t>(size_of(stored));
+      kernels::matmul(kernels::MatmulBlock<T>{a, copies_x_ ? copy_row_ : x_.stride(0), stored, panels, block,
+                                              kGroupColumns, rows, columns, depth_},
+                      target_);
+      finish(block, first_row, rows, column, columns, buffers);
+    }
+    if (options_.norm && split_.column_blocks == 1) normalise(first_row, rows);
+  }
+
+  const T* copied_rows(std::ptrdiff_t first, std::ptrdiff_t rows, T* copy) const {
+    const ops::RowReader<T> reader(x_);
+    for (std::ptrdiff_t r = 0; r < rows; ++r) {
+      T* to = copy + r * copy_row_;
+      const T* from = reader.read(first + r, 0, depth_, to);
+      if (from != to) std::copy(from, from + depth_, to);
+    }
+    return copy;
+  }
+
+  // A block of sums to where they belong.
+  void finish(const T* block, std::ptrdiff_t first_row, std::ptrdiff_t rows, std::ptrdiff_t column,
+              std::ptrdiff_t columns, T* const* buffers) const {
+    const ops::RowWriter<T>& to = sums_ ? *sums_ : y_;
+    kernels::Epilogue<T> e{};
+    e.x_row = kGroupColumns;
+    e.y_row = to.row_stride();
+    if constexpr (std::is_same_v<T, float>) e.scale = weight_.scales() != nullptr ? weight_.scales() + column : nullptr;
+    if (bias_.data() != nullptr) e.bias = bias_.data() + column;
+    e.residual_row = residual_.row_stride();
+    e.columns = columns;
+    e.activation = options_.activation;
+    const bool is_direct = to.is_direct() && (!residual_.wanted() || residual_.is_direct());
+    e.rows = is_direct ? rows : 1;
+    for (std::ptrdiff_t r = 0; r < rows; r += e.rows) {
+      e.x = block + r * kGroupColumns;
+      e.y = to.begin(first_row + r, column, buffers[0]);
+      if (residual_.wanted()) e.residual = residual_.read(first_row + r, column, columns, buffers[1]);
+      kernels::apply_epilogue(e, target_);
+      to.end(first_row + r, column, columns, buffers[0]);
+    }
+  }
+
+  void normalise(std::ptrdiff_t first, std::ptrdiff_t rows) const {
+    Scratch scratch(pool_, Scratch::padded<T>(static_cast<std::size_t>(columns_)));
+    T* buffer = scratch.take<T>(static_cast<std::size_t>(columns_));
+    const ops::RowWriter<T>& from = sums_ ? *sums_ : y_;
+    for (std::ptrdiff_t r = first; r < std::min(rows_, first + rows); ++r) {
+      kernels::layer_norm(
+          kernels::NormRows<T>{from.begin(r, 0, nullptr), 0, y_.begin(r, 0, buffer), 0, norm_weight_.data(),
+                               norm_bias_.data(), 1, columns_, static_cast<T>(options_.norm->eps)},
+          target_);
+      y_.end(r, 0, columns_, buffer);
+    }
+  }
+
+  In<2> x_;
+  const PackedWeight& weight_;
+  const LinearOptions& options_;
+  Context& context_;
+  runtime::ScratchPool& pool_;
+  std::int64_t target_;
+  ops::RowWriter<T> y_;
+  ops::RowReader<T> residual_;
+  ops::Parameters<T> bias_, norm_weight_, norm_bias_;
+  std::ptrdiff_t rows_, columns_, depth_;
+  Split split_;
+  bool copies_x_;
+  std::ptrdiff_t copy_row_;
+  // What is to be normalised, where y cannot hold it.
+  std::optional<Scratch> sums_memory_;
+  std::optional<ops::RowWriter<T>> sums_;
+};
 
 }  // namespace
 
-PackedWeight::PackedWeight(In<2> weight, Context& context) {
-  ops::check_floating("PackedWeight", "weight", weight);
-  out_features_ = weight.extent(0);
-  in_features_ = weight.extent(1);
-  dtype_ = weight.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  panels_ = dtype_ == DType::f64 ? pack<double>(weight, context) : pack<float>(weight, context);
-}
-
 void linear(In<2> x, const PackedWeight& weight, Out<2> y, const LinearOptions& options, Context& context) {
-  check(x, weight, y, options);
+  ops::check_linear(x, weight, y, options);
   if (weight.dtype() == DType::f64) {
-    run<double>(x, weight, y, options, context);
+    Product<double>(x, weight, y, options, context).run();
   } else {
-    run<float>(x, weight, y, options, context);
+    Product<float>(x, weight, y, options, context).run();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <attn/norm.hpp>
 
+#include "ops/norm_check.hpp"
 #include "ops/row_blocks.hpp"
 #include "ops/view_check.hpp"
 
@@ -15,18 +16,13 @@ void check(std::string_view where, const In<2>& x, const Out<2>& y, const NormOp
   ops::check_floating(where, "x", x);
   ops::check_floating(where, "y", y);
   ops::check_extents(where, "y", y, x.extents(), "as in x");
-  for (const bool is_weight : {true, false}) {
-    const In<1>& parameter = is_weight ? options.weight : options.bias;
-    if (!parameter.wanted()) continue;
-    ops::check_floating(where, is_weight ? "weight" : "bias", parameter);
-    ops::check_extents(where, is_weight ? "weight" : "bias", parameter, {x.extent(1)}, "as x's features");
-  }
-  if (!(options.eps >= 0)) throw Error(where, "eps", base::concat(options.eps, ", expected 0 or more"));
+  ops::check_norm(where, "", options, x.extent(1), "as x's features");
 }
 
 template <class T>
 void run(Norm norm, const In<2>& x, const Out<2>& y, const NormOptions& options, Context& context) {
-  const ops::Parameters<T> weight(options.weight), bias(options.bias);
+  runtime::ScratchPool& pool = runtime::ContextAccess::scratch(context);
+  const ops::Parameters<T> weight(options.weight, pool), bias(options.bias, pool);
   const std::int64_t target = runtime::ContextAccess::isa(context).target;
   ops::for_each_row<T>(x, y, context, [&](const T* from, T* to) {
     const kernels::NormRows<T> rows{

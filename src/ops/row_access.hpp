@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <attn/any_view.hpp>
-#include <attn/tensor.hpp>
+#include <optional>
 
 #include "base/convert.hpp"
+#include "runtime/scratch.hpp"
 
 namespace attn::ops {
 
@@ -16,6 +18,9 @@ class RowReader {
   explicit RowReader(const In<2>& x) : x_(x), is_direct_(x.dtype() == dtype_of<T> && x.stride(1) == 1) {}
 
   bool wanted() const { return x_.wanted(); }
+  // Whether rows are read where they stand.
+  bool is_direct() const { return is_direct_; }
+  std::ptrdiff_t row_stride() const { return x_.stride(0); }
   const T* read(std::ptrdiff_t row, std::ptrdiff_t column, std::ptrdiff_t count, T* buffer) const noexcept {
     const std::ptrdiff_t at = row * x_.stride(0) + column * x_.stride(1);
     if (is_direct_) return static_cast<const T*>(x_.data()) + at;
@@ -37,6 +42,9 @@ class RowWriter {
  public:
   explicit RowWriter(const Out<2>& y) : y_(y), is_direct_(y.dtype() == dtype_of<T> && y.stride(1) == 1) {}
 
+  // Whether rows are written where they belong.
+  bool is_direct() const { return is_direct_; }
+  std::ptrdiff_t row_stride() const { return y_.stride(0); }
   T* begin(std::ptrdiff_t row, std::ptrdiff_t column, T* buffer) const noexcept {
     return is_direct_ ? static_cast<T*>(y_.data()) + row * y_.stride(0) + column : buffer;
   }
@@ -53,18 +61,19 @@ class RowWriter {
   bool is_direct_;
 };
 
-// A vector of parameters as numbers of type T, side by side.
+// A vector of parameters as numbers of type T, side by side: where they stand, or widened into scratch memory.
 template <class T>
 class Parameters {
  public:
-  explicit Parameters(const In<1>& x) {
+  Parameters(const In<1>& x, runtime::ScratchPool& pool) {
     if (!x.wanted()) return;
     if (x.dtype() == dtype_of<T> && (x.stride(0) == 1 || x.extent(0) == 1)) {
       data_ = static_cast<const T*>(x.data());
       return;
     }
-    copy_ = Tensor::empty(dtype_of<T>, x.extent(0));
-    T* copy = copy_.values<T>().data();
+    const auto count = static_cast<std::size_t>(x.extent(0));
+    copy_.emplace(pool, runtime::Scratch::padded<T>(std::max<std::size_t>(count, 1)));
+    T* copy = copy_->take<T>(count);
     for (std::ptrdiff_t i = 0; i < x.extent(0); ++i) copy[i] = base::load_as<T>(x.dtype(), x.data(), i * x.stride(0));
     data_ = copy;
   }
@@ -72,7 +81,7 @@ class Parameters {
   const T* data() const noexcept { return data_; }
 
  private:
-  Tensor copy_;
+  std::optional<runtime::Scratch> copy_;
   const T* data_ = nullptr;
 };
 

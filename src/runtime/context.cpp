@@ -14,6 +14,10 @@ namespace {
 
 constexpr int kMaxThreads = 4096;
 
+// Blocks of scratch memory that a call holds for all its threads, while each of these has one of its own: widened
+// parameters of a projection and a norm, its sums, and the activations of a layer or a model.
+constexpr int kCallBlocks = 8;
+
 // The processors this process may run on, which a container can make fewer than the machine has.
 int available_processors() {
   cpu_set_t set;
@@ -36,7 +40,7 @@ struct Context::Impl {
       : memory(options.memory != nullptr ? options.memory : std::pmr::get_default_resource()),
         isa(runtime::choose_isa(options.isa)),
         executor(checked_threads(options.threads)),
-        scratch(memory, static_cast<std::size_t>(executor.threads())) {}
+        scratch(memory, static_cast<std::size_t>(executor.threads() + kCallBlocks)) {}
 
   std::pmr::memory_resource* memory;
   runtime::Isa isa;

@@ -21,8 +21,11 @@ ScratchPool::~ScratchPool() {
 ScratchPool::Block ScratchPool::acquire(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
-    const auto fits = [bytes](const Block& block) { return block.bytes >= bytes; };
-    const auto found = std::find_if(free_.begin(), free_.end(), fits);
+    // The smallest that fits: a large one stays for whoever needs it.
+    auto found = free_.end();
+    for (auto block = free_.begin(); block != free_.end(); ++block) {
+      if (block->bytes >= bytes && (found == free_.end() || block->bytes < found->bytes)) found = block;
+    }
     if (found != free_.end()) {
       const Block block = *found;
       free_.erase(found);

@@ -23,7 +23,7 @@ class ScratchError : public std::bad_alloc {
 // Blocks of scratch memory, kept for the next call: after the first of its kind, a call allocates nothing.
 class ScratchPool {
  public:
-  // Keeps at most `kept_blocks` free blocks (one for each thread is enough) from `memory`.
+  // Keeps at most `kept_blocks` free blocks from `memory`.
   ScratchPool(std::pmr::memory_resource* memory, std::size_t kept_blocks);
   ~ScratchPool();
   ScratchPool(const ScratchPool&) = delete;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <attn/linear.hpp>
 #include <cmath>
+#include <limits>
 
 #include "gtest/gtest.h"
 #include "kernels/reference/epilogue.hpp"
@@ -90,6 +91,95 @@ TEST(Linear, ARowHasTheSameBitsAloneAndOnAnyThreads) {
   }
 }
 
+// The bits that a row has in a large product, by one row alone, by few, and by threads, for every storage.
+TEST(Linear, StorageAndBatchSizeLeaveARowsBitsAlone) {
+  const Tensor x = normal_tensor(DType::f32, 1, 50, 700), weight = normal_tensor(DType::f32, 2, 200, 700);
+  Context two({.threads = 2});
+  for (const WeightStorage storage : {WeightStorage::full, WeightStorage::bf16, WeightStorage::int8}) {
+    const PackedWeight w(weight, storage);
+    Tensor all = Tensor::empty(DType::f32, 50, 200);
+    linear(x, w, all);
+    for (const std::ptrdiff_t rows : {1, 2, 5, 6, 7, 16}) {
+      Tensor some = Tensor::empty(DType::f32, rows, 200);
+      linear(x.view<float, 2>().slice(0, 3, 3 + rows), w, some, {}, two);
+      EXPECT_TRUE(
+          std::equal(some.values<float>().begin(), some.values<float>().end(), all.values<float>().begin() + 600));
+    }
+  }
+}
+
+TEST(Linear, NarrowWeightsAreWithinTheirRounding) {
+  const Tensor x = normal_tensor(DType::f32, 1, 9, 300), weight = normal_tensor(DType::f32, 2, 70, 300);
+  const Tensor bias = normal_tensor(DType::f32, 3, 70), residual = normal_tensor(DType::f32, 4, 9, 70);
+  const std::vector<double> exact = expected(x, weight, bias, residual, Activation::none);
+  for (const WeightStorage storage : {WeightStorage::bf16, WeightStorage::int8}) {
+    const PackedWeight w(weight, storage);
+    EXPECT_EQ(w.storage(), storage);
+    EXPECT_EQ(w.dtype(), DType::f32);
+    Tensor y = Tensor::empty(DType::f32, 9, 70);
+    linear(x, w, y, {.bias = bias, .residual = residual});
+    // The stored weights are the specification: the product with them is exact to f32's rounding.
+    Tensor stored = weight.clone();
+    for (std::ptrdiff_t n = 0; n < 70; ++n) {
+      const std::span<float> row = stored.values<float>().subspan(static_cast<std::size_t>(n) * 300, 300);
+      float largest = 0;
+      for (const float v : row) largest = std::max(largest, std::abs(v));
+      const auto scale = static_cast<float>(static_cast<double>(largest) / 127);
+      for (float& v : row) {
+        v = storage == WeightStorage::bf16
+                ? to_float(to_bf16(v))
+                : scale * static_cast<float>(std::nearbyint(static_cast<double>(v) / static_cast<double>(scale)));
+      }
+    }
+    const std::vector<double> specified = expected(x, stored, bias, residual, Activation::none), found = values_of(y);
+    double error = 0, rounding = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      error = std::max(error, std::abs(found[i] - specified[i]));
+      rounding = std::max(rounding, std::abs(found[i] - exact[i]));
+    }
+    // 300 sums of up to 60 are rounded to half a unit of 4e-6, which walk sqrt(300) times that far: 3e-5; twice.
+    EXPECT_LE(error, 6e-5);
+    // Weights err by a uniform part of their unit: bf16 2^-9 / sqrt(3), int8 3.2 / 254 / sqrt(3), sqrt(300) times; x 5.
+    EXPECT_LE(rounding, storage == WeightStorage::bf16 ? 0.1 : 0.65);
+    EXPECT_GE(rounding, 1e-3);
+  }
+}
+
+TEST(Linear, OutputsAloneShareTheirBits) {
+  const Tensor x = normal_tensor(DType::f32, 1, 20, 33), weight = normal_tensor(DType::f64, 2, 90, 33);
+  for (const WeightStorage storage : {WeightStorage::full, WeightStorage::bf16, WeightStorage::int8}) {
+    const PackedWeight w(storage == WeightStorage::full ? weight : weight.to(DType::f32), storage);
+    Tensor all = Tensor::empty(DType::f64, 20, 90), part = Tensor::empty(DType::f64, 20, 43);
+    linear(x, w, all);
+    linear(x, w.outputs(32, 75), part);
+    for (int c = 0; c < 43; ++c) EXPECT_EQ((part.view<double, 2>()(19, c)), (all.view<double, 2>()(19, 32 + c)));
+  }
+  EXPECT_EQ(message_of([&] { PackedWeight(weight).outputs(8, 16); }),
+            "PackedWeight::outputs: begin, end: 8, 16, expected a range within the 90 outputs that begins at a "
+            "multiple of 16");
+}
+
+TEST(Linear, NormInTheSamePassGivesTheBitsOfTwo) {
+  const Tensor weight = normal_tensor(DType::f32, 2, 200, 65), bias = normal_tensor(DType::f32, 3, 200);
+  const NormOptions norm{.weight = bias, .bias = bias, .eps = 1e-3};
+  const PackedWeight w(weight);
+  for (const std::ptrdiff_t rows : {1, 3, 130}) {
+    const Tensor x = normal_tensor(DType::f32, 1, rows, 65), residual = normal_tensor(DType::f32, 4, rows, 200);
+    for (const int threads : {1, 3}) {
+      Context context({.threads = threads});
+      Tensor two = Tensor::empty(DType::f32, rows, 200), one = residual.clone();
+      linear(x, w, two, {.bias = bias, .residual = residual}, context);
+      layer_norm(two, two, norm, context);
+      linear(x, w, one, {.bias = bias, .residual = one, .norm = norm}, context);
+      EXPECT_TRUE(std::equal(two.values<float>().begin(), two.values<float>().end(), one.values<float>().begin()));
+      // Rounded once, after the norm.
+      Tensor half = Tensor::empty(DType::bf16, rows, 200);
+      linear(x, w, half, {.bias = bias, .residual = residual, .norm = norm}, context);
+      EXPECT_EQ(values_of(half), values_of(two.to(DType::bf16)));
+    }
+  }
+}
+
 TEST(Linear, ZeroExtents) {
   Tensor none = Tensor::empty(DType::f32, 0, 2), y = Tensor::empty(DType::f32, 3, 2);
   const Tensor bias = Tensor::of<float>({1, 2}, 2);
@@ -109,6 +199,11 @@ TEST(Linear, Errors) {
             "linear: bias: shape (3), expected (2) as the weight's outputs");
   EXPECT_EQ(message_of([&] { linear(good, w, y, {.residual = good}); }),
             "linear: residual: shape (3, 4), expected (3, 2) as in y");
+  EXPECT_EQ(message_of([&] { linear(good, w, y, {.norm = NormOptions{.weight = Tensor::zeros(DType::f32, 3)}}); }),
+            "linear: norm.weight: shape (3), expected (2) as the weight's outputs");
+  const Tensor infinite = Tensor::of<float>({1, std::numeric_limits<float>::infinity()}, 1, 2);
+  EXPECT_EQ(message_of([&] { PackedWeight(infinite, WeightStorage::int8); }),
+            "PackedWeight: weight: a number that is not finite, expected none for int8");
   EXPECT_EQ(message_of([&] { PackedWeight(Tensor::zeros(DType::f32, 3)); }),
             "PackedWeight: weight: rank 1, expected 2");
 }
