@@ -38,10 +38,26 @@ class TaskRun {
 
   void run() {
     for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) begin_tile(t);
-    const std::int64_t begin = *std::min_element(task_.begin, task_.begin + task_.queries);
-    const std::int64_t end = *std::max_element(task_.end, task_.end + task_.queries);
+    const std::int64_t first = *std::min_element(task_.begin, task_.begin + task_.queries);
+    const std::int64_t last = *std::max_element(task_.end, task_.end + task_.queries);
+    const std::int64_t begin = std::max<std::int64_t>(first, task_.key_begin);
+    const std::int64_t end = std::min<std::int64_t>(last, task_.key_end);
     for (std::ptrdiff_t k0 = round_down(begin, kBlockKeys); k0 < end; k0 += kBlockKeys) run_block(k0, end);
-    for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) finish_tile(t);
+    for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) {
+      if (task_.partial == nullptr) {
+        finish_tile(t);
+      } else {
+        store_partial(t);
+      }
+    }
+  }
+
+  void merge(const T* partials, std::ptrdiff_t count) {
+    for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) {
+      begin_tile(t);
+      merge_tile(t, partials, count);
+      finish_tile(t);
+    }
   }
 
  private:
@@ -153,7 +169,9 @@ class TaskRun {
     return false;
   }
 
-  bool has_steps() const { return hides_pairs(task_) || task_.bias.wanted() || task_.has_alibi || task_.softcap != 0; }
+  bool has_steps() const {
+    return hides_pairs(task_) || task_.bias.wanted() || task_.alibi_slopes != nullptr || task_.softcap != 0;
+  }
 
   void drop(const Strip& s) {
     PairBlock block = tiles_.pairs(s, s.from, s.to);
@@ -168,31 +186,66 @@ class TaskRun {
     return v_is_finite_ == Finite::yes;
   }
 
+  void store_partial(std::ptrdiff_t t) {
+    const Tile<T> tile = tiles_.tile(t, 0);
+    const std::ptrdiff_t first = t * tiles_.lanes, queries = tiles_.queries_of(t);
+    T* out = static_cast<T*>(task_.partial);
+    T* reference = out + task_.queries * task_.dim_v;
+    std::fill_n(tile.factor, tiles_.lanes, T{1});
+    store_tile(D(), tile.o, tiles_.lanes, tile.factor,
+               {.dtype = dtype_of<T>, .data = out, .row_stride = task_.dim_v, .column_stride = 1}, first, queries,
+               task_.dim_v, mem_.spare);
+    std::copy_n(tile.reference, queries, reference + first);
+    std::copy_n(tile.sum, queries, reference + task_.queries + first);
+  }
+
+  // Parts without a visible key, whose sum is 0, have no reference.
+  void merge_tile(std::ptrdiff_t t, const T* partials, std::ptrdiff_t count) {
+    const Tile<T> tile = tiles_.tile(t, 0);
+    const std::ptrdiff_t size = partial_size(task_.queries, task_.dim_v);
+    for (std::ptrdiff_t i = 0; i < tiles_.queries_of(t); ++i) {
+      const std::ptrdiff_t row = t * tiles_.lanes + i, at = task_.queries * task_.dim_v + row;
+      T top = -std::numeric_limits<T>::infinity();
+      for (std::ptrdiff_t c = 0; c < count; ++c) {
+        if (partials[c * size + at + task_.queries] != 0) top = std::max(top, partials[c * size + at]);
+      }
+      for (std::ptrdiff_t c = 0; c < count; ++c) {
+        const T* part = partials + c * size;
+        if (part[at + task_.queries] == 0) continue;
+        const T shrink = std::exp2(part[at] - top);
+        tile.sum[i] += part[at + task_.queries] * shrink;
+        for (std::ptrdiff_t d = 0; d < task_.dim_v; ++d) {
+          tile.o[d * tiles_.lanes + i] += part[row * task_.dim_v + d] * shrink;
+        }
+        tile.reference[i] = top;
+      }
+    }
+  }
+
   // The sink joins the denominator; outputs are divided by it and stored. In an empty row, whose sum is 0, there is
   // nothing to divide, whatever the sink.
   void finish_tile(std::ptrdiff_t t) {
     const Tile<T> tile = tiles_.tile(t, 0);
     const std::ptrdiff_t first = t * tiles_.lanes, queries = tiles_.queries_of(t);
-    const double sink = task_.has_sink ? task_.sink * kLog2e : -std::numeric_limits<double>::infinity();
     for (std::ptrdiff_t i = 0; i < tiles_.lanes; ++i) {
-      const T sum = tile.sum[i], reference = tile.reference[i];
-      double lse = sink;
+      const std::ptrdiff_t row = first + std::min(i, queries - 1);
+      const double sum = static_cast<double>(tile.sum[i]), reference = static_cast<double>(tile.reference[i]);
+      double lse = -std::numeric_limits<double>::infinity();
+      if (task_.sinks != nullptr) lse = task_.sinks[task_.head_of(row)] * kLog2e;
       tile.factor[i] = 0;
-      if (!(sum == 0)) {
-        tile.factor[i] = T{1} / sum;
-        lse = static_cast<double>(reference);
-        if (task_.has_sink) {
-          const double top = std::max<double>(reference, sink);
-          const double share = std::exp2(static_cast<double>(reference) - top),
-                       all = sum * share + std::exp2(sink - top);
+      if (sum != 0) {
+        tile.factor[i] = T{1} / tile.sum[i];
+        if (task_.sinks != nullptr) {
+          const double top = std::max(reference, lse), share = std::exp2(reference - top);
+          const double all = sum * share + std::exp2(lse - top);
           tile.factor[i] = static_cast<T>(share / all);
           lse = top + std::log2(all);
-        } else if (task_.lse != nullptr) {
-          lse += std::log2(static_cast<double>(sum));
+        } else if (task_.lse.wanted()) {
+          lse = reference + std::log2(sum);
         }
       }
-      if (task_.lse != nullptr && i < queries) {
-        static_cast<T*>(task_.lse)[(first + i) * task_.lse_stride] = static_cast<T>(lse * kLn2);
+      if (task_.lse.wanted() && i < queries) {
+        static_cast<T*>(task_.lse.data)[task_.lse.at_row(row)] = static_cast<T>(lse * kLn2);
       }
     }
     if (task_.out.wanted()) {
@@ -213,6 +266,13 @@ class TaskRun {
 void run_f32(const AttentionTask& task, std::byte* scratch) { TaskRun<float>(task, scratch).run(); }
 void run_f64(const AttentionTask& task, std::byte* scratch) { TaskRun<double>(task, scratch).run(); }
 
+void merge_f32(const AttentionTask& task, const void* partials, std::ptrdiff_t count, std::byte* scratch) {
+  TaskRun<float>(task, scratch).merge(static_cast<const float*>(partials), count);
+}
+void merge_f64(const AttentionTask& task, const void* partials, std::ptrdiff_t count, std::byte* scratch) {
+  TaskRun<double>(task, scratch).merge(static_cast<const double*>(partials), count);
+}
+
 std::size_t scratch_bytes(DType compute, const AttentionTask& task) {
   return compute == DType::f64 ? TaskTiles<double>(task, nullptr).mem.bytes : TaskTiles<float>(task, nullptr).mem.bytes;
 }
@@ -230,6 +290,8 @@ namespace attn::kernels {
 
 HWY_EXPORT(run_f32);
 HWY_EXPORT(run_f64);
+HWY_EXPORT(merge_f32);
+HWY_EXPORT(merge_f64);
 HWY_EXPORT(scratch_bytes);
 HWY_EXPORT(tile_queries);
 
@@ -249,6 +311,15 @@ void attention(std::int64_t target, DType compute, const AttentionTask& task, st
     ATTN_DISPATCH(run_f64, target)(task, scratch);
   } else {
     ATTN_DISPATCH(run_f32, target)(task, scratch);
+  }
+}
+
+void merge_attention(std::int64_t target, DType compute, const AttentionTask& task, const void* partials,
+                     std::ptrdiff_t count, std::byte* scratch) noexcept {
+  if (compute == DType::f64) {
+    ATTN_DISPATCH(merge_f64, target)(task, partials, count, scratch);
+  } else {
+    ATTN_DISPATCH(merge_f32, target)(task, partials, count, scratch);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <attn/score_stage.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "kernels/philox.hpp"
@@ -12,18 +13,27 @@
 namespace attn::kernels {
 
 // A matrix of any dtype and strides: rows are tokens, columns the head dim (or, for pairs, queries and keys).
-// Broadcast by stride 0. dtype none: not there.
+// Broadcast by stride 0. dtype none: not there. With `head_rows`, the rows of several heads follow each other, so many
+// of each, and heads are `head_stride` apart.
 struct Matrix {
   DType dtype = DType::none;
   const void* data = nullptr;
   std::ptrdiff_t row_stride = 0, column_stride = 0;
+  std::ptrdiff_t head_rows = 0, head_stride = 0;
   bool wanted() const noexcept { return dtype != DType::none; }
+  std::ptrdiff_t at_row(std::ptrdiff_t r) const noexcept {
+    return head_rows == 0 ? r * row_stride : r / head_rows * head_stride + r % head_rows * row_stride;
+  }
 };
 struct MutableMatrix {
   DType dtype = DType::none;
   void* data = nullptr;
   std::ptrdiff_t row_stride = 0, column_stride = 0;
+  std::ptrdiff_t head_rows = 0, head_stride = 0;
   bool wanted() const noexcept { return dtype != DType::none; }
+  std::ptrdiff_t at_row(std::ptrdiff_t r) const noexcept {
+    return head_rows == 0 ? r * row_stride : r / head_rows * head_stride + r % head_rows * row_stride;
+  }
 };
 
 // A bool for each pair: (i, j) is hidden when it differs from `keep`. Row 0 is the task's first query.
@@ -39,15 +49,19 @@ struct DocumentIds {
   std::ptrdiff_t stride = 0;
 };
 
-// Dropout of a task's pairs: the rule, and where the task's first query stands in it.
+// Dropout of a task's pairs: the rule, and where the task's first query and head stand in it.
 struct DropoutPlace {
   const DropoutRule* rule = nullptr;  // null: off
   std::ptrdiff_t batch = 0, head = 0, first_query = 0;
 };
 
-// One piece of attention: some queries of one head against all keys of their sequence. Views and numbers only.
+// One piece of attention: some queries of one head, or the same queries of several heads that share their keys, against
+// all keys of their sequence or some of them. Views and numbers only.
 struct AttentionTask {
   std::ptrdiff_t queries = 0, keys = 0, dim_qk = 0, dim_v = 0;
+  std::ptrdiff_t head_queries = 0;  // of `queries`, those of one head; 0: all are of the same
+  // Only keys key_begin .. key_end take part, and key_begin is a multiple of the block of keys.
+  std::ptrdiff_t key_begin = 0, key_end = std::numeric_limits<std::ptrdiff_t>::max();
   Matrix q = {}, k = {}, v = {};  // from the task's first query, and from key 0 of the sequence
   double scale = 1;
   double softcap = 0;  // 0: none
@@ -56,19 +70,27 @@ struct AttentionTask {
   std::span<const PairMask> pair_masks = {};
   std::span<const DocumentIds> documents = {};
   Matrix bias = {};
-  bool has_alibi = false, has_sink = false;
-  double alibi_slope = 0, sink = 0;
+  const double* alibi_slopes = nullptr;  // of each head; null: no ALiBi
+  const double* sinks = nullptr;         // of each head; null: none
   DropoutPlace dropout = {};
 
   MutableMatrix out = {};
-  void* lse = nullptr;  // of the compute type; null: not wanted
-  std::ptrdiff_t lse_stride = 0;
+  MutableMatrix lse = {};  // one column, of the compute type
   // Whole rows: keys of the sequence stand at columns first_column .. first_column + keys of `columns`; the others, and
   // those at or beyond `readable_keys`, get 0 (weights) or -inf (scores).
   MutableMatrix weights = {}, scores = {};
   std::ptrdiff_t columns = 0, first_column = 0;
   ScoreStage score_stage = ScoreStage::scaled;
+
+  // Not null: what these keys contribute goes here instead of to out and lse, as numbers of the compute type: the
+  // outputs [queries][dim_v], not divided by anything, then each query's reference and sum of weights.
+  void* partial = nullptr;
+
+  std::ptrdiff_t head_of(std::ptrdiff_t row) const noexcept { return head_queries == 0 ? 0 : row / head_queries; }
 };
+
+// Numbers of a partial result.
+constexpr std::ptrdiff_t partial_size(std::ptrdiff_t queries, std::ptrdiff_t dim_v) { return queries * (dim_v + 2); }
 
 // Sizes that the kernel for an instruction set works in.
 struct AttentionTiles {
@@ -92,5 +114,10 @@ std::size_t attention_scratch_bytes(std::int64_t target, DType compute, const At
 // was summed shrinks by a power of two, exactly (results below 2^-126 are 0). A weight is 2^(score - reference); the
 // sum and each output element are one chain over the keys in order. Time O(queries * visible keys * (dim_qk + dim_v)).
 void attention(std::int64_t target, DType compute, const AttentionTask& task, std::byte* scratch) noexcept;
+
+// The same from `count` partial results of the task, which follow each other in the order of their keys. References
+// are integers, so that the parts are brought to a common one exactly.
+void merge_attention(std::int64_t target, DType compute, const AttentionTask& task, const void* partials,
+                     std::ptrdiff_t count, std::byte* scratch) noexcept;
 
 }  // namespace attn::kernels

@@ -195,8 +195,8 @@ class Backward {
       const double lse = number(x.lse, row);
       if (lse != -std::numeric_limits<double>::infinity()) minus_lse[i] = static_cast<T>(-lse * kLog2OfE);
       minus_delta[i] = static_cast<T>(number(x.grad_lse, row)) - delta(x, s, row);
-      if (task.has_sink && task.sink != -std::numeric_limits<double>::infinity()) {
-        dsink += std::exp(task.sink - lse) * static_cast<double>(minus_delta[i]);
+      if (task.sinks != nullptr && task.sinks[0] != -std::numeric_limits<double>::infinity()) {
+        dsink += std::exp(task.sinks[0] - lse) * static_cast<double>(minus_delta[i]);
       }
     }
     s.span[t].is_finite = all_finite(D(), s.q + place.first_query * n_.row_qk, n_.row_qk, place.queries, n_.dim_qk) &&
@@ -246,7 +246,7 @@ class Backward {
     const T* q_tile = b.s.q_tile + b.tile * kLanes * n_.dim_qk;
     const T* minus_lse = b.s.minus_lse + b.tile * kLanes;
     T* w = b.work.weights;
-    const bool has_bias = task.bias.wanted() || task.has_alibi;
+    const bool has_bias = task.bias.wanted() || task.alibi_slopes != nullptr;
     if (task.softcap == 0 && !has_bias) {
       dot_block<Finish::exp2>(d, k, n_.row_qk, b.place.keys, q_tile, n_.dim_qk, minus_lse, w, w);
     } else {
@@ -271,8 +271,8 @@ class Backward {
       load_tile(D(), task.bias, b.place.first_query, b.place.queries, b.place.first_key, b.place.keys,
                 static_cast<T>(kLog2OfE), kLanes, kLanes, b.work.spare, b.work.bias);
     }
-    if (!task.has_alibi) return;
-    const T slope = static_cast<T>(task.alibi_slope * kLog2OfE);
+    if (task.alibi_slopes == nullptr) return;
+    const T slope = static_cast<T>(task.alibi_slopes[0] * kLog2OfE);
     for (std::ptrdiff_t i = 0; i < b.place.queries; ++i) {
       const std::int64_t position = task.position[b.place.first_query + i] - b.place.first_key;
       for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {

@@ -74,7 +74,7 @@ void hide_by_pairs(const PairMask& mask, const PairBlock& block, const PairBits&
   const auto* pairs = static_cast<const std::uint8_t*>(mask.pairs.data);
   const std::ptrdiff_t step = mask.pairs.column_stride, keys = block.keys;
   keep_visible<Word>(block, bits, [&](std::ptrdiff_t row, Word bit, Word* seen) {
-    const std::uint8_t* x = pairs + row * mask.pairs.row_stride + block.first_key * step;
+    const std::uint8_t* x = pairs + mask.pairs.at_row(row) + block.first_key * step;
     const Word of_zero = mask.keep ? Word{0} : bit, of_other = mask.keep ? bit : Word{0};
     if (step == 1) {
       for (std::ptrdiff_t j = 0; j < keys; ++j) seen[j] |= x[j] != 0 ? of_other : of_zero;
@@ -103,7 +103,7 @@ template <class Word>
 void hide_by_bias_words(const AttentionTask& task, const PairBlock& block, const PairBits& bits) noexcept {
   with_type(task.bias.dtype, task.bias.data, [&](const auto* bias) {
     keep_visible<Word>(block, bits, [&](std::ptrdiff_t row, Word bit, Word* seen) {
-      const auto* x = bias + row * task.bias.row_stride + block.first_key * task.bias.column_stride;
+      const auto* x = bias + task.bias.at_row(row) + block.first_key * task.bias.column_stride;
       for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
         const auto b = number<double>(x[j * task.bias.column_stride]);
         if (b != -std::numeric_limits<double>::infinity()) seen[j] |= bit;
@@ -141,7 +141,7 @@ void hide_by_bias(const AttentionTask& task, const PairBlock& block, const PairB
 template <class T>
 void store_pairs(const T* src, const PairBlock& block, const MutableMatrix& out, std::ptrdiff_t first_column) noexcept {
   for (std::ptrdiff_t i = 0; i < block.queries; ++i) {
-    const std::ptrdiff_t row = (block.first_query + i) * out.row_stride;
+    const std::ptrdiff_t row = out.at_row(block.first_query + i);
     for (std::ptrdiff_t j = 0; j < block.keys; ++j) {
       base::store_as(out.dtype, out.data, row + (first_column + j) * out.column_stride, src[j * block.lanes + i]);
     }
@@ -151,7 +151,7 @@ void store_pairs(const T* src, const PairBlock& block, const MutableMatrix& out,
 void fill_pairs(const PairBlock& block, const MutableMatrix& out, std::ptrdiff_t begin, std::ptrdiff_t end,
                 double value) noexcept {
   for (std::ptrdiff_t i = 0; i < block.queries; ++i) {
-    const std::ptrdiff_t row = (block.first_query + i) * out.row_stride;
+    const std::ptrdiff_t row = out.at_row(block.first_query + i);
     for (std::ptrdiff_t j = begin; j < end; ++j)
       base::store_as(out.dtype, out.data, row + j * out.column_stride, value);
   }
@@ -163,10 +163,11 @@ void drop_block(const AttentionTask& task, const PairBlock& block, T* weights) n
   const T factor = static_cast<T>(rule.survivor_factor());
   const std::ptrdiff_t last_key = block.first_key + block.keys;
   for (std::ptrdiff_t i = 0; i < block.queries; ++i) {
-    const std::ptrdiff_t query = task.dropout.first_query + block.first_query + i;
+    const std::ptrdiff_t row = block.first_query + i, head = task.head_of(row);
+    const std::ptrdiff_t query = task.dropout.first_query + row - head * task.head_queries;
     // The words of one call serve four keys.
     for (std::ptrdiff_t quad = block.first_key / 4; quad * 4 < last_key; ++quad) {
-      const PhiloxCounter words = rule.words(task.dropout.batch, task.dropout.head, query, quad);
+      const PhiloxCounter words = rule.words(task.dropout.batch, task.dropout.head + head, query, quad);
       const std::ptrdiff_t first = std::max(quad * 4, block.first_key), last = std::min(quad * 4 + 4, last_key);
       for (std::ptrdiff_t j = first; j < last; ++j) {
         T& weight = weights[(j - block.first_key) * block.lanes + i];

@@ -58,10 +58,15 @@ void drop_lanes(D d, const AttentionTask& task, const PairBlock& block, float* w
   const auto factor = hn::Set(d, static_cast<float>(rule.survivor_factor()));
   const auto threshold = hn::Set(d32, static_cast<std::uint32_t>(rule.threshold()));
   for (std::ptrdiff_t lane = 0; lane < block.queries; lane += n) {
-    const auto query = static_cast<std::uint32_t>(task.dropout.first_query + block.first_query + lane);
+    std::uint32_t queries[hn::MaxLanes(D())], heads[hn::MaxLanes(D())];
+    for (std::ptrdiff_t i = 0; i < n; ++i) {
+      const std::ptrdiff_t row = block.first_query + lane + i, head = task.head_of(row);
+      queries[i] = static_cast<std::uint32_t>(task.dropout.first_query + row - head * task.head_queries);
+      heads[i] = static_cast<std::uint32_t>(task.dropout.head + head);
+    }
+    const auto query = hn::LoadU(d32, queries), head = hn::LoadU(d32, heads);
     for (std::ptrdiff_t quad = block.first_key / 4; quad * 4 < last_key; ++quad) {
-      hn::Vec<decltype(d32)> word[4] = {hn::Set(d32, static_cast<std::uint32_t>(quad)), hn::Iota(d32, query),
-                                        hn::Set(d32, static_cast<std::uint32_t>(task.dropout.head)),
+      hn::Vec<decltype(d32)> word[4] = {hn::Set(d32, static_cast<std::uint32_t>(quad)), query, head,
                                         hn::Set(d32, static_cast<std::uint32_t>(task.dropout.batch))};
       philox_lanes(d32, word, rule.key());
       for (std::ptrdiff_t w = 0; w < 4; ++w) {

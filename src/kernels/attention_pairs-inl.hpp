@@ -81,7 +81,10 @@ class PairOutputs {
     const D d;
     const Tile<T> t = tiles_.tile(tile_, w);
     if (steps.bias != nullptr) steps.bias += w * kLanes;
-    if (steps.position != nullptr) steps.position += w * kLanes;
+    if (steps.slope != nullptr) {
+      steps.slope += w * kLanes;
+      steps.position += w * kLanes;
+    }
     if (steps.visible != nullptr) steps.visible += w * steps.plane_bytes;
     for (std::ptrdiff_t j = 0; j < k.count; j += kGroup) {
       const T* row[kGroup];

@@ -27,7 +27,10 @@ struct TaskScratch {
     factor = take<T>(lanes);
     p = take<T>(pairs);
     if (task.bias.wanted()) bias = take<T>(pairs);
-    if (task.has_alibi) position = take<T>(lanes);
+    if (task.alibi_slopes != nullptr) {
+      position = take<T>(lanes);
+      slope = take<T>(lanes);
+    }
     spare = take<T>(vector_lanes * std::max({task.dim_qk, task.dim_v, kBlockKeys}));
     vectors = take<VectorSpan>(rows / vector_lanes);
     visible =
@@ -45,7 +48,7 @@ struct TaskScratch {
   std::byte* base;
   std::size_t bytes = 0;
   std::ptrdiff_t tiles, plane_bytes;
-  T *q, *o, *reference, *limit, *sum, *factor, *p, *bias = nullptr, *position = nullptr, *spare;
+  T *q, *o, *reference, *limit, *sum, *factor, *p, *bias = nullptr, *position = nullptr, *slope = nullptr, *spare;
   VectorSpan* vectors;
   std::uint8_t* visible;
   T *k = nullptr, *v = nullptr;

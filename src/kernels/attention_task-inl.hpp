@@ -103,13 +103,15 @@ class TaskTiles {
                 lanes, block.lanes, mem.spare, mem.bias + s.from * lanes + s.first * kLanes);
       steps.bias = mem.bias + s.first * kLanes;
     }
-    if (task.has_alibi) {
+    if (task.alibi_slopes != nullptr) {
+      T *position = mem.position + s.first * kLanes, *slope = mem.slope + s.first * kLanes;
       for (std::ptrdiff_t i = 0; i < block.lanes; ++i) {
         const std::ptrdiff_t row = block.first_query + std::min(i, block.queries - 1);
-        mem.position[s.first * kLanes + i] = static_cast<T>(task.position[row] - s.k0);
+        position[i] = static_cast<T>(task.position[row] - s.k0);
+        slope[i] = static_cast<T>(task.alibi_slopes[task.head_of(row)] * unit);
       }
-      steps.slope = static_cast<T>(task.alibi_slope * unit);
-      steps.position = mem.position + s.first * kLanes;
+      steps.slope = slope;
+      steps.position = position;
     }
     return steps;
   }

@@ -69,8 +69,8 @@ struct ScoreSteps {
   T softcap = 0;                          // 0: none
   T unit = 1;                             // of scores: log2(e) where they are counted in base 2
   const T* bias = nullptr;                // [keys][lanes], in that unit; null: none
-  T slope = 0;                            // of ALiBi, in that unit
-  const T* position = nullptr;            // [lanes], counted from the block's first key; null: no ALiBi
+  const T* slope = nullptr;               // [lanes], of ALiBi, in that unit; null: none
+  const T* position = nullptr;            // [lanes], counted from the block's first key
   const std::uint8_t* visible = nullptr;  // a plane for each vector, a word for each key; null: all are
   std::ptrdiff_t plane_bytes = 0;
 };
@@ -165,13 +165,12 @@ HWY_INLINE void finish_scores(D d, const ScoreSteps<T>& steps, const Tile<T>& t,
       }
     }
   }
-  if (steps.position != nullptr) {
-    const V slope = hn::Set(d, steps.slope);
+  if (steps.slope != nullptr) {
     ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
       const V key = hn::Set(d, static_cast<T>(j + r));
       ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
         const V distance = hn::Abs(hn::Sub(hn::Load(d, steps.position + w * kLanes), key));
-        s[r][w] = hn::NegMulAdd(slope, distance, s[r][w]);
+        s[r][w] = hn::NegMulAdd(hn::Load(d, steps.slope + w * kLanes), distance, s[r][w]);
       }
     }
   }

@@ -29,7 +29,7 @@ constexpr bool kConvertsF16 = HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON;
 
 template <class T>
 HWY_INLINE const T* element_of(const Matrix& m, std::ptrdiff_t row, std::ptrdiff_t column) {
-  return static_cast<const T*>(m.data) + row * m.row_stride + column * m.column_stride;
+  return static_cast<const T*>(m.data) + m.at_row(row) + column * m.column_stride;
 }
 
 // dst[i] = x[i], widened. Reads and writes `count` elements.
@@ -68,7 +68,7 @@ void load_row(D d, const Matrix& m, std::ptrdiff_t row, std::ptrdiff_t first, st
       return widen_bf16(d, element_of<bf16>(m, row, first), count, dst);
     if (m.column_stride == 1 && m.dtype == DType::f16) return widen_f16(d, element_of<f16>(m, row, first), count, dst);
   }
-  const std::ptrdiff_t at = row * m.row_stride;
+  const std::ptrdiff_t at = m.at_row(row);
   if (m.dtype == dtype_of<T>) {
     const T* from = static_cast<const T*>(m.data) + at;
     for (std::ptrdiff_t i = 0; i < count; ++i) dst[i] = from[(first + i) * m.column_stride];
@@ -132,7 +132,7 @@ HWY_INLINE void narrow_f16(D d, const float* x, std::ptrdiff_t count, f16* to) {
 
 template <class D, class T = hn::TFromD<D>>
 void store_row(D d, const T* x, std::ptrdiff_t count, const MutableMatrix& out, std::ptrdiff_t row) {
-  const std::ptrdiff_t at = row * out.row_stride;
+  const std::ptrdiff_t at = out.at_row(row);
   if constexpr (sizeof(T) == 4) {
     if (out.column_stride == 1 && out.dtype == DType::bf16) {
       return narrow_bf16(d, x, count, static_cast<bf16*>(out.data) + at);
@@ -274,7 +274,7 @@ void store_tile(D d, const T* src, std::ptrdiff_t lanes, const T* factor, const 
     T* row[kLanes];
     for (std::ptrdiff_t i = 0; i < kLanes; ++i) {
       const bool direct = in_place && i < rows;
-      row[i] = direct ? static_cast<T*>(out.data) + (first + lane + i) * out.row_stride : spare + i * columns;
+      row[i] = direct ? static_cast<T*>(out.data) + out.at_row(first + lane + i) : spare + i * columns;
     }
     columns_to_rows(d, src + lane, lanes, factor + lane, columns, row);
     if (in_place) continue;

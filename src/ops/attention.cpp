@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <attn/observer.hpp>
-#include <limits>
+#include <optional>
 
 #include "base/convert.hpp"
 #include "ops/attention_plan.hpp"
@@ -16,11 +16,29 @@ void run(const ops::AttentionPlan& plan, Context& context) {
   const std::int64_t target = runtime::ContextAccess::isa(context).target;
   const ops::AttentionTasks tasks(plan, target, context.threads());
   runtime::ScratchPool& pool = runtime::ContextAccess::scratch(context);
-  runtime::ContextAccess::executor(context).run(tasks.count(), [&](std::ptrdiff_t i) {
+  std::optional<runtime::Scratch> shared;
+  std::byte* partials = nullptr;
+  if (tasks.merges() > 0) partials = shared.emplace(pool, tasks.partial_bytes()).take<std::byte>(tasks.partial_bytes());
+  const std::size_t size = size_of(plan.compute);
+  const auto partial_of = [&](const ops::TaskPlace& place, std::ptrdiff_t chunk) {
+    const std::ptrdiff_t each = kernels::partial_size(place.rows(), plan.v.extent(3));
+    return partials + static_cast<std::size_t>(place.partial + chunk * each) * size;
+  };
+  runtime::Executor& executor = runtime::ContextAccess::executor(context);
+  executor.run(tasks.count(), [&](std::ptrdiff_t i) {
     const ops::TaskPlace place = tasks.place(i);
     runtime::Scratch scratch(pool, tasks.scratch_bytes(place));
-    const kernels::AttentionTask task = tasks.task(place, scratch);
+    kernels::AttentionTask task = tasks.task(place, scratch);
+    if (place.chunks > 1) task.partial = partial_of(place, place.chunk);
     kernels::attention(target, plan.compute, task, scratch.take<std::byte>(tasks.kernel_bytes(place)));
+  });
+  if (tasks.merges() == 0) return;
+  executor.run(tasks.merges(), [&](std::ptrdiff_t i) {
+    const ops::TaskPlace place = tasks.merge(i);
+    runtime::Scratch scratch(pool, tasks.scratch_bytes(place));
+    const kernels::AttentionTask task = tasks.task(place, scratch);
+    auto* kernel_scratch = scratch.take<std::byte>(tasks.kernel_bytes(place));
+    kernels::merge_attention(target, plan.compute, task, partial_of(place, 0), place.chunks, kernel_scratch);
   });
 }
 
@@ -72,7 +90,7 @@ Description describe_attention(In<4> q, const KeyValue& kv, const AttentionOutpu
           .tile_q = static_cast<int>(tiles.queries),
           .tile_k = static_cast<int>(tiles.keys),
           .tasks = tasks.count(),
-          .scratch_bytes = at_once * largest,
+          .scratch_bytes = at_once * largest + tasks.partial_bytes(),
           .copies_k = is_copied(kv.k()),
           .copies_v = is_copied(kv.v())};
 }

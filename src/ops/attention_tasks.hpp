@@ -12,13 +12,20 @@
 
 namespace attn::ops {
 
-// Some queries of one head of one sequence.
+// Some queries of a sequence, of one head or of several that share a kv head, against all its keys or one chunk of
+// them.
 struct TaskPlace {
   const Sequence* sequence = nullptr;
   std::ptrdiff_t head = 0, first_query = 0, queries = 0;
+  std::ptrdiff_t heads = 1;
+  std::ptrdiff_t chunk = 0, chunks = 1;
+  std::ptrdiff_t partial = 0;  // where the place's partial results begin, in numbers of the compute type
+  std::ptrdiff_t rows() const noexcept { return heads * queries; }
 };
 
-// A plan cut into pieces that threads share out. Where the cuts are changes no bit of a row: lanes do not mix.
+// A plan cut into pieces that threads share out. How queries and heads are cut changes no bit of a row: lanes do not
+// mix. The keys of a sequence of few queries are cut in chunks of a fixed size, whatever the number of threads, and
+// what the chunks contribute is merged in their order.
 class AttentionTasks {
  public:
   AttentionTasks(const AttentionPlan& plan, std::int64_t target, int threads);
@@ -26,6 +33,10 @@ class AttentionTasks {
   std::ptrdiff_t count() const { return count_; }
   // Later queries come first: with a causal mask they are the heaviest, and light tasks at the end fill the gaps.
   TaskPlace place(std::ptrdiff_t i) const;
+  // Places whose chunks are to be merged when every task is done.
+  std::ptrdiff_t merges() const { return static_cast<std::ptrdiff_t>(merges_.size()); }
+  TaskPlace merge(std::ptrdiff_t i) const { return place(merges_[static_cast<std::size_t>(i)]); }
+  std::size_t partial_bytes() const;
   // What `task` and the kernel together take.
   std::size_t scratch_bytes(const TaskPlace& place) const;
   std::size_t kernel_bytes(const TaskPlace& place) const;
@@ -33,17 +44,23 @@ class AttentionTasks {
   kernels::AttentionTask task(const TaskPlace& place, runtime::Scratch& scratch) const;
 
  private:
-  kernels::AttentionTask operands(const TaskPlace& place) const;
-  void set_outputs(const TaskPlace& place, kernels::AttentionTask& task) const;
-  void set_masks(const TaskPlace& place, runtime::Scratch& scratch, kernels::AttentionTask& task) const;
-
   struct Group {  // the tasks of one sequence
     std::ptrdiff_t first = 0, blocks = 0;
+    std::ptrdiff_t heads = 1;  // that share a task
+    std::ptrdiff_t head_blocks = 0, chunks = 1;
+    std::ptrdiff_t partial = 0;
   };
+  void add_group(const Sequence& sequence);
+  kernels::AttentionTask operands(const TaskPlace& place) const;
+  void set_outputs(const TaskPlace& place, kernels::AttentionTask& task) const;
+  void set_heads(const TaskPlace& place, runtime::Scratch& scratch, kernels::AttentionTask& task) const;
+  void set_masks(const TaskPlace& place, runtime::Scratch& scratch, kernels::AttentionTask& task) const;
+
   const AttentionPlan& plan_;
   std::int64_t target_;
-  std::ptrdiff_t block_queries_ = 0, count_ = 0;
+  std::ptrdiff_t block_queries_ = 0, task_queries_ = 0, count_ = 0, partial_size_ = 0;
   std::vector<Group> groups_;
+  std::vector<std::ptrdiff_t> merges_;  // their first chunks' tasks
   std::optional<kernels::DropoutRule> dropout_;
 };
 
