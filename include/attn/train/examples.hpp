@@ -19,6 +19,7 @@ struct Images {
 // FOLDER/PART.images.npy and FOLDER/PART.labels.npy. Throws Error unless every label is below `classes`.
 ATTN_API Images read_images(const std::filesystem::path& folder, std::string_view part, std::int32_t classes);
 
+// A text and the number of its class.
 struct LabelledText {
   std::string text;
   std::int32_t label = 0;
@@ -32,6 +33,7 @@ struct TaggedText {
 // Lines {"tokens": [...], "tags": [...]}.
 ATTN_API std::vector<TaggedText> read_tagged(const std::filesystem::path& file);
 
+// A text and what it is to become, as its translation.
 struct TextPair {
   std::string source, target;
 };

@@ -60,6 +60,7 @@ struct Recipe {
 ATTN_API Recipe load_recipe(const std::filesystem::path& file);
 ATTN_API Recipe parse_recipe(std::string_view json, std::string_view where);
 
+// As recipes write it.
 ATTN_API std::string_view name_of(TaskKind task) noexcept;
 
 }  // namespace attn::train
