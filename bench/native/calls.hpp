@@ -12,8 +12,16 @@ struct BenchAttention {
   const bool* keep;   // (queries, keys), or null
   const float* bias;  // (queries, keys), or null
   void* out;
+  float* lse;          // (batch, heads, queries), or null
   std::int32_t dtype;  // attn::DType
   std::int32_t is_causal, threads;
+};
+
+// Its gradients: `forward.out` and `forward.lse` hold what the forward call has given.
+struct BenchBackward {
+  BenchAttention forward;
+  const void* grad_out;
+  void *dq, *dk, *dv;
 };
 
 // y (rows, outputs) = x (rows, inputs) W^T with W (outputs, inputs), f32.

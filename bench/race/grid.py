@@ -2,7 +2,7 @@
 """Which rows each verb of script/bench measures."""
 import dataclasses
 
-from race.rows import AttentionRow, EncoderRow, MatmulRow
+from race.rows import AttentionRow, BackwardRow, EncoderRow, MatmulRow
 
 EVERYBODY = ("torch", "torch-math", "ort-mha", "ort-attention", "onednn", "openblas", "jax")
 FASTEST = ("torch", "ort-mha", "ort-attention", "jax")
@@ -72,10 +72,23 @@ def minilm():
             (((32, 8, 256), 1), ((32, 8, 256), 4), ((32, 128, 128), 1), ((1, 32, 32), 1), ((1, 256, 256), 1))]
 
 
+def backward():
+    peers = ("torch", "torch-math")
+    rows = [BackwardRow("backward", shape, mask, threads=threads, peers=peers)
+            for threads in (1, 2) for shape in CORE[1:3] for mask in ("full", "causal")]
+    rows += [BackwardRow("backward", CORE[1], mask, peers=peers) for mask in ("bool", "additive")]
+    rows.append(BackwardRow("backward", CORE[2], "window", window=256, peers=peers))
+    rows += [BackwardRow("backward", (1, 32, 512, 512, 128), mask, kv_heads=8, peers=("torch",)) for mask in ("full", "causal")]
+    rows += [BackwardRow("backward", CORE[1], mask, "bf16", peers=peers) for mask in ("full", "causal")]
+    # One long head: threads must share it.
+    rows.append(BackwardRow("backward", (1, 1, 8192, 8192, 64), "full", threads=2, peers=("torch",)))
+    return rows
+
+
 def quick(rows):
     """A few rows of each group, without the longest and without a second thread."""
     wanted = {"core": (0, 1, 2, 3), "masks": (2, 4), "heads": (3, 11), "dtypes": (0, 6), "short": (0, 2), "lengths": (0, 3, 11, 14, 22, 25),
-              "matmul": (1, 3), "minilm": (3, 4)}
+              "matmul": (1, 3), "minilm": (3, 4), "backward": (0, 1, 10)}
     groups = {}
     for row in rows:
         groups.setdefault(row.group, []).append(row)
@@ -86,6 +99,7 @@ VERBS = {
     "forward": lambda: core() + masks() + heads() + narrow() + short() + lengths(),
     "matmul": matmul,
     "minilm": minilm,
+    "backward": backward,
 }
 
 
@@ -95,6 +109,6 @@ def rows_of(verb, is_quick, race=False):
     if is_quick:
         rows = quick(rows)
     if race:
-        rows = [dataclasses.replace(row, peers=(*row.peers, "foreign")) if row.kind == "attention" and row.group in ("core", "masks") else row
+        rows = [dataclasses.replace(row, peers=(*row.peers, "foreign")) if row.group in ("core", "masks", "backward") else row
                 for row in rows]
     return rows

@@ -3,7 +3,7 @@
 import ctypes
 
 # Of the functions as they are called here: bench_abi() of the library.
-ABI = 1
+ABI = 2
 
 DTYPES = {"f32": 1, "bf16": 3, "f16": 4}
 
@@ -11,8 +11,12 @@ DTYPES = {"f32": 1, "bf16": 3, "f16": 4}
 class Attention(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in
                 ("batch", "heads", "kv_heads", "queries", "keys", "dim", "value_dim", "window_left")] + [
-        (name, ctypes.c_void_p) for name in ("q", "k", "v", "keep", "bias", "out")] + [
+        (name, ctypes.c_void_p) for name in ("q", "k", "v", "keep", "bias", "out", "lse")] + [
         (name, ctypes.c_int32) for name in ("dtype", "is_causal", "threads")]
+
+
+class Backward(ctypes.Structure):
+    _fields_ = [("forward", Attention)] + [(name, ctypes.c_void_p) for name in ("grad_out", "dq", "dk", "dv")]
 
 
 class Matmul(ctypes.Structure):
@@ -28,9 +32,9 @@ def address(array):
     return None if array is None else array.ctypes.data
 
 
-def attention_call(row, data, out):
+def attention_call(row, data, out, lse=None):
     return Attention(**row.sizes, window_left=row.window - 1 if row.mask == "window" else -1, dtype=DTYPES[row.dtype],
-                     is_causal=row.mask == "causal", threads=row.threads, out=address(out), keep=address(data.get("keep")),
+                     is_causal=row.mask == "causal", threads=row.threads, out=address(out), lse=address(lse), keep=address(data.get("keep")),
                      bias=address(data.get("bias")), **{name: address(data[name]) for name in "qkv"})
 
 

@@ -126,8 +126,11 @@ class Entry:
         for name, times in zip(self.times, self.worker.ask(time=self.calls)["times"]):
             self.times[name] += times
         self.rounds += 1
-        fastest = min(min(t) for t in self.times.values())
-        self.calls = max(1, min(50, int(BURST / fastest)))
+        self.calls = max(1, min(50, int(BURST / self.fastest())))
+
+    def fastest(self):
+        """Seconds of the fastest call so far; the first one, which warms up, counts only while there is no other."""
+        return min(map(min, self.times.values())) if self.rounds else self.ready["first"]
 
     def result(self, name):
         times = sorted(self.times[name]) or [self.ready["first"]]
@@ -169,13 +172,12 @@ def race(team, row, budget, least=5, most=20):
         if entry:
             entries[name] = entry
     end, turn = time.monotonic() + budget, 0
-    # A call of many seconds says enough by itself.
-    playing = {name: e for name, e in entries.items() if e.ready["first"] < 0.6 * budget}
+    # A first call of so many seconds has been spent on the work, not on warming up: it says enough by itself.
+    playing = {name: e for name, e in entries.items() if e.ready["first"] < 4 * budget}
     while playing and turn < most and (turn < least or time.monotonic() < end):
-        pace = min(e.ready["first"] for e in playing.values()) if turn == 0 else min(
-            min(min(t) for t in e.times.values()) for e in playing.values() if e.rounds)
+        pace = min(e.fastest() for e in playing.values())
         for name, entry in list(playing.items()):
-            if turn % 3 and entry.rounds and min(min(t) for t in entry.times.values()) > SLOW * pace:
+            if turn and (entry.fastest() > 0.6 * budget or (turn % 3 and entry.fastest() > SLOW * pace)):
                 continue
             try:
                 entry.play()

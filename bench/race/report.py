@@ -10,7 +10,7 @@ from race.peers import PEERS, title_of
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, "docs", "benchmarks.md")
 IMAGES = os.path.join(ROOT, "docs", "images")
-ORDER = ("forward", "matmul", "minilm")
+ORDER = ("forward", "backward", "matmul", "minilm")
 
 SECTIONS = {
     "core": ("Full and causal", "Self-attention in f32; shapes are batch x heads x queries x keys x dim."),
@@ -22,6 +22,7 @@ SECTIONS = {
     "lengths": ("Against length", "One head of dim 64."),
     "matmul": ("Matrix products of projections", "y = x W^T in f32, rows x inputs x outputs; the weight is packed beforehand where a "
                "library can."),
+    "backward": ("Gradients", "Of q, k and v, the forward call made before; 2.5 times its flops."),
     "minilm": ("A whole encoder", "all-MiniLM-L6-v2 in f32. attn is given the whole padded batch in every row; \"in 4 batches\" means that "
                "the peers' caller has sorted the texts by length. GF/s count no padding."),
 }
@@ -96,7 +97,7 @@ def section(group, threads, entries, peaks):
     peers = peers_of(entries)
     heading = f"### {title}, {threads} thread{'s' * (threads > 1)}\n"
     kind = {"masks": "mask", "minilm": ""}.get(group, "mask" if "mask" in entries[0]["row"] else "")
-    if group in ("dtypes", "short"):
+    if group in ("dtypes", "short", "backward"):
         entries = [{**e, "name": f"{e['name']} {e['row']['dtype']}"} for e in entries]
     header = ["row", kind, "attn: ms (median)", "GF/s", "of the peak", "MB", *map(title_of, peers)]
     rows = [line_of(entry, peers, peaks) for entry in entries]

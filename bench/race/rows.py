@@ -142,6 +142,45 @@ class AttentionRow:
 
 
 @dataclasses.dataclass(frozen=True)
+class BackwardRow(AttentionRow):
+    """The gradients of q, k and v alone; the forward call has been made."""
+    kind: str = "backward"
+
+    @property
+    def flops(self):
+        return 2.5 * super().flops
+
+    def inputs(self):
+        data, n = super().inputs(), self.sizes
+        x = np.random.default_rng(2).standard_normal((n["batch"], n["heads"], n["queries"], n["value_dim"]), dtype=np.float32)
+        data["grad_out"], data["values"]["grad_out"] = rounded(x, self.dtype)
+        return data
+
+    def expected(self, data):
+        """(dq, dk, dv) in f64 of the last head of keys and values, dq of the last query head on it."""
+        n, values = self.sizes, data["values"]
+        k, v = (values[name][-1, -1].astype(np.float64) for name in "kv")
+        dk, dv, scale = np.zeros_like(k), np.zeros_like(v), 1 / np.sqrt(n["dim"])
+        for h in range(n["heads"] - n["heads"] // n["kv_heads"], n["heads"]):
+            dq = np.zeros((n["queries"], n["dim"]))
+            for first in range(0, n["queries"], 512):  # in blocks, since queries x keys of f64 may be too many
+                some = np.arange(first, min(first + 512, n["queries"]))
+                q, grad = (values[name][-1, h, some].astype(np.float64) for name in ("q", "grad_out"))
+                scores = np.where(self.visible(some, data), scale * q @ k.T + (data["bias"][some] if "bias" in data else 0), -np.inf)
+                weights = np.exp(scores - scores.max(-1, keepdims=True))
+                weights /= weights.sum(-1, keepdims=True)
+                ds = weights * (grad @ v.T - ((weights @ v) * grad).sum(-1, keepdims=True))
+                dq[some] = scale * ds @ k
+                dk += scale * ds.T @ q
+                dv += weights.T @ grad
+        return dq, dk, dv
+
+    def error(self, grads, data):
+        """The largest of the three."""
+        return max(error_of(np.asarray(found)[-1, -1], right) for found, right in zip(grads, self.expected(data)))
+
+
+@dataclasses.dataclass(frozen=True)
 class MatmulRow:
     """y = x W^T in f32, W as the project's layers hold it."""
     group: str
@@ -235,7 +274,7 @@ class EncoderRow:
         return error_of(np.asarray(hidden)[seen], data["expected"][seen])
 
 
-KINDS = {"attention": AttentionRow, "matmul": MatmulRow, "encoder": EncoderRow}
+KINDS = {"attention": AttentionRow, "backward": BackwardRow, "matmul": MatmulRow, "encoder": EncoderRow}
 
 
 def to_json(row):

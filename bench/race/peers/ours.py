@@ -7,6 +7,11 @@ import numpy as np
 from race import native
 from race.peers import Run, Unsupported
 
+def widened(x, dtype):
+    """f32 numbers from how `dtype` stores them."""
+    return (x.astype(np.uint32) << 16).view(np.float32) if dtype == "bf16" else x.astype(np.float32)
+
+
 class Ours:
     def __init__(self, options):
         self.library = native.Library(options["library"])
@@ -21,10 +26,18 @@ class Ours:
         call = native.attention_call(row, data, out)
         reference = ctypes.byref(call)
 
-        def result():
-            return (out.astype(np.uint32) << 16).view(np.float32) if row.dtype == "bf16" else out.astype(np.float32)
+        return Run(lambda: self.library.check(self.library.attention(reference)), lambda: widened(out, row.dtype),
+                   self.library.text("describe", reference))
 
-        return Run(lambda: self.library.check(self.library.attention(reference)), result, self.library.text("describe", reference))
+    def backward(self, row, data):
+        n = row.sizes
+        out, lse = np.empty_like(data["grad_out"]), np.empty((n["batch"], n["heads"], n["queries"]), np.float32)
+        forward = native.attention_call(row, data, out, lse)
+        self.library.check(self.library.attention(ctypes.byref(forward)))
+        grads = [np.empty_like(data[name]) for name in "qkv"]
+        call = native.Backward(forward, native.address(data["grad_out"]), *map(native.address, grads))
+        return Run(lambda: self.library.check(self.library.backward(ctypes.byref(call))),
+                   lambda: [widened(x, row.dtype) for x in grads])
 
     def matmul(self, row, data):
         y = np.empty((row.shape[0], row.shape[2]), np.float32)

@@ -43,6 +43,20 @@ class Flash:
 
         return Run(call, lambda: last[0].float().numpy())
 
+    def backward(self, row, data):
+        """The gradients alone, of a forward call that was made before."""
+        torch.set_grad_enabled(True)
+        q, k, v, keywords = self.operands(row, data)
+        operands = [x.requires_grad_() for x in (q, k, v)]
+        with sdpa_kernel(self.backend):
+            out = scaled_dot_product_attention(*operands, **keywords)
+        grad_out, last = tensor_of(data["grad_out"], row.dtype), []
+
+        def call():
+            last[:] = torch.autograd.grad(out, operands, grad_out, retain_graph=True)
+
+        return Run(call, lambda: [x.float().numpy() for x in last])
+
     def matmul(self, row, data):
         x, weight = torch.from_numpy(data["x"]), torch.from_numpy(data["weight"])
         last = []
