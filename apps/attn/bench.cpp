@@ -40,13 +40,12 @@ struct BenchResult {
 Timing time_call(BenchWork& work, Context& context, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr std::size_t kFewest = 5;
-  const auto call = [&] { attention(work.q, work.k, work.v, work.out, work.options, context); };
-  call();  // The first one touches memory for the first time.
+  work.call(context);  // The first one touches memory for the first time.
   std::vector<double> times;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (times.size() < kFewest || Clock::now() < end) {
     const auto start = Clock::now();
-    call();
+    work.call(context);
     times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   std::sort(times.begin(), times.end());
@@ -93,7 +92,7 @@ void bench(const BenchCommand& command) {
   BenchWork work = make_bench_work(command.shape);
   Context context(context_options(command.common));
   BenchResult result{.flops = work.flops, .bytes = work.bytes};
-  result.call = describe_attention(work.q, KeyValue(work.k, work.v), {.out = work.out}, work.options, context);
+  result.call = work.describe(context);
   progress.stage("measuring the machine");
   result.roofline = measure_roofline(work.q.dtype() == DType::f64 ? DType::f64 : DType::f32, context);
   progress.stage("timing attention");
@@ -124,6 +123,7 @@ void add_bench(CLI::App& app) {
       ->option_text("N");
   verb->add_option("--dtype", shape.dtype, "f32 (default), f64, bf16 or f16")->option_text("TYPE");
   verb->add_flag("--causal", shape.is_causal, "A query sees no later key; the last one sees all");
+  verb->add_flag("--backward", shape.is_backward, "Time the gradients of q, k and v in place of the forward call");
   verb->add_option("--window", shape.window, "Tokens that a query sees on each side of its own; inf opens a side")
       ->option_text("LEFT,RIGHT");
   verb->add_option("--seconds", command->seconds, "How long to repeat the call; 1 by default")

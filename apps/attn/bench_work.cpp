@@ -68,6 +68,19 @@ double visible_pairs(const Sizes& n, bool is_causal, const Window& window) {
   return pairs;
 }
 
+// What the backward call needs, with the forward call's results; and the places of its own.
+void add_gradients(BenchWork& work, DType dtype) {
+  const auto like = [&](const Tensor& t) { return Tensor::zeros(dtype, t.shape()); };
+  const auto out = work.out.shape();
+  work.lse = Tensor::zeros(dtype == DType::f64 ? DType::f64 : DType::f32, out[0], out[1], out[2]);
+  attention(work.q, work.k, work.v, AttentionOutputs{.out = work.out, .lse = work.lse}, work.options);
+  work.grad_out = random_tensor(dtype, {out[0], out[1], out[2], out[3]}, 4);
+  work.dq = like(work.q);
+  work.dk = like(work.k);
+  work.dv = like(work.v);
+  work.flops *= 2.5;
+}
+
 }  // namespace
 
 BenchWork make_bench_work(const BenchShape& shape) {
@@ -85,10 +98,26 @@ BenchWork make_bench_work(const BenchShape& shape) {
   if (!shape.window.empty()) work.options.mask = work.options.mask & Mask::window(window.left, window.right);
   const double pairs = visible_pairs(n, shape.is_causal, window) * static_cast<double>(n.batch * n.heads);
   work.flops = 2 * pairs * static_cast<double>(n.dim + value_dim);
-  for (const Tensor* t : {&work.q, &work.k, &work.v, &work.out}) {
-    work.bytes += static_cast<double>(t->size()) * static_cast<double>(size_of(dtype));
+  if (shape.is_backward) add_gradients(work, dtype);
+  for (const Tensor* t : {&work.q, &work.k, &work.v, &work.out, &work.grad_out, &work.dq, &work.dk, &work.dv}) {
+    if (t->has_value()) work.bytes += static_cast<double>(t->size()) * static_cast<double>(size_of(dtype));
   }
   return work;
+}
+
+void BenchWork::call(Context& context) {
+  if (is_backward()) {
+    attention_backward(grad_out, {.q = q, .k = k, .v = v, .out = out, .lse = lse}, {.dq = dq, .dk = dk, .dv = dv},
+                       options, context);
+  } else {
+    attention(q, k, v, out, options, context);
+  }
+}
+
+Description BenchWork::describe(Context& context) {
+  if (!is_backward()) return describe_attention(q, KeyValue(k, v), {.out = out}, options, context);
+  return describe_attention_backward({.out = grad_out}, {.q = q, .k = k, .v = v, .out = out, .lse = lse},
+                                     {.dq = dq, .dk = dk, .dv = dv}, options, context);
 }
 
 }  // namespace attn::app

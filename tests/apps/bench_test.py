@@ -28,6 +28,15 @@ class Bench(ProgramTest):
         # The first two of five queries stand before the first of three keys and see none.
         self.assertEqual(self.bench("--shape", "1,1,5,3,1", "--causal")["flops"], 4 * (0 + 0 + 1 + 2 + 3))
 
+    def test_backward(self):
+        forward = self.bench("--shape", "2,3,5,7,8", "--causal")
+        backward = self.bench("--shape", "2,3,5,7,8", "--causal", "--backward")
+        self.assertEqual(backward["flops"], 2.5 * forward["flops"])
+        # q, k, v and their gradients, out and its gradient.
+        self.assertEqual(backward["bytes"], 4 * 2 * 3 * 2 * (5 + 7 + 7 + 5) * 8)
+        self.assertNotEqual(backward["kernel"], "")
+        self.refuses(["bench", "--shape", "1,3,4,4,8", "--kv-heads", "2", "--backward"], "k: 2 heads, expected a divisor of q's 3")
+
     def test_rates_follow_from_the_times(self):
         result = self.bench("--shape", "1,2,64,64,32")
         self.assertGreaterEqual(result["runs"], 5)
