@@ -8,6 +8,7 @@
 #include "input.hpp"
 #include "support/attention_cases.hpp"
 #include "support/attention_data.hpp"
+#include "support/attention_grad_data.hpp"
 #include "support/attention_verdict.hpp"
 
 namespace {
@@ -56,10 +57,24 @@ std::vector<std::unique_ptr<attn::Context>> contexts() {
   return all;
 }
 
+// The gradients of the same call, likewise.
+void run_backward(const AttentionCase& c, const std::vector<std::unique_ptr<attn::Context>>& all) {
+  attn::test::AttentionGradData call(c);
+  const auto expected = call.reference();
+  for (const auto& context : all) {
+    call.forward(*context);
+    call.poison_grads();
+    call.backward(*context);
+    const std::string wrong = call.complaint(expected, 10);
+    if (!wrong.empty()) std::fprintf(stderr, "%s: %s\n  %s\n", context->isa().c_str(), wrong.c_str(), c.name().c_str());
+    attn::fuzz::check(wrong.empty());
+  }
+}
+
 }  // namespace
 
-// attention: shapes, strides, dtypes and options in any combination give what the reference gives, on every
-// instruction set. Wrong semantics are looked for, not roundings: tolerances are ten times those of the tests.
+// attention and its backward: shapes, strides, dtypes and options in any combination give what the reference gives, on
+// every instruction set. Wrong semantics are looked for, not roundings: tolerances are ten times those of the tests.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto all = contexts();
   Bytes bytes(data, size);
@@ -78,5 +93,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!wrong.empty()) std::fprintf(stderr, "%s: %s\n  %s\n", context->isa().c_str(), wrong.c_str(), c.name().c_str());
     attn::fuzz::check(wrong.empty());
   }
+  run_backward(c, all);
   return 0;
 }

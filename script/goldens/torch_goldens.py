@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tests/data/torch: what PyTorch's attention gives for 108 sampled sets of arguments.
+"""Makes tests/data/torch: what PyTorch's attention gives for 208 sampled sets of arguments.
 
 60 calls of `torch.nn.functional.scaled_dot_product_attention`, 40 `torch.nn.MultiheadAttention`, 8
-`torch.nn.TransformerEncoderLayer` (eval mode). Inputs and weights are f32 numbers, raised to float64 for the computation;
+`torch.nn.TransformerEncoderLayer` (eval mode), and the gradients of 100 more calls of the first. Inputs and weights are f32 numbers, raised to float64 for the computation;
 results are stored as f32. Rows in which no key is visible do not occur, since PyTorch gives NaN there.
 
 Run:  python script/goldens/torch_goldens.py
@@ -239,15 +239,37 @@ def encoder_case(sampler, i):
     return case, values | {"src": src, "src_mask": src_mask, "src_key_padding_mask": padding, "out": out}
 
 
+# --- gradients of scaled_dot_product_attention -----------------------------------------------------------------------
+
+
+def sdpa_grad_case(sampler, i):
+    """A case as above, small, with the gradients of sum(out * grad_out) by q, k, v and a float mask."""
+    case, values = sdpa_case(sampler, i)
+    arguments = {name: case[name] for name in ("is_causal", "scale", "enable_gqa")}
+    leaves = {name: values[name].clone().requires_grad_() for name in ("q", "k", "v")}
+    mask = values["attn_mask"]
+    if mask is not None and mask.dtype != torch.bool:
+        mask = leaves["attn_mask"] = mask.clone().requires_grad_()
+    out = torch.nn.functional.scaled_dot_product_attention(
+        leaves["q"], leaves["k"], leaves["v"], attn_mask=mask, **arguments
+    )
+    grad_out = sampler.normal(*out.shape)
+    gradients = torch.autograd.grad(out, list(leaves.values()), grad_out)
+    names = {"q": "dq", "k": "dk", "v": "dv", "attn_mask": "dmask"}
+    values |= {names[name]: gradient for name, gradient in zip(leaves, gradients)} | {"grad_out": grad_out}
+    del values["out"]
+    return case, values
+
+
 def write_set(folder, name, count, make, used):
     sampler, cases, tensors = Sampler(SEED), [], {}
     for i in range(count):
         case, values = make(sampler, i)
-        for key in ("out", "weights"):
+        for key in ("out", "weights", "dq", "dk", "dv", "dmask"):
             if values.get(key) is not None and not torch.isfinite(values[key]).all():
                 raise ValueError(f"{name} {i}: {key} is not finite")
-        if values["out"].dtype != torch.float64:
-            raise ValueError(f"{name} {i}: not computed in float64")
+            if values.get(key) is not None and values[key].dtype != torch.float64:
+                raise ValueError(f"{name} {i}: {key} is not computed in float64")
         cases.append({"name": f"{name}_{i:02}"} | case)
         store(tensors, f"{name}_{i:02}", values)
     write_index(folder / f"{name}.json", {"versions": used}, cases)
@@ -263,6 +285,7 @@ def main():
     write_set(args.out, "sdpa", 60, sdpa_case, used)
     write_set(args.out, "mha", 40, mha_case, used)
     write_set(args.out, "encoder_layer", 8, encoder_case, used)
+    write_set(args.out, "sdpa_grad", 100, sdpa_grad_case, used)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "base/convert.hpp"
 #include "kernels/attention_backward_state.hpp"
@@ -14,20 +15,17 @@
 #include <hwy/foreach_target.h>  // must come before whatever includes highway.h
 #include <hwy/highway.h>
 
-#include "kernels/attention_backward_tile-inl.hpp"
-#include "kernels/attention_dropout-inl.hpp"
+#include "kernels/attention_backward_block-inl.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/rows-inl.hpp"
-#include "kernels/softcap-inl.hpp"
 
 #ifndef ATTN_KERNELS_ATTENTION_BACKWARD_ONCE
 #define ATTN_KERNELS_ATTENTION_BACKWARD_ONCE
 namespace attn::kernels {
 namespace {
 
-constexpr std::ptrdiff_t kPartQueries = 256;
-constexpr std::ptrdiff_t kPartKeys = 3 * kBackwardBlockKeys;
-constexpr double kLog2OfE = 1.4426950408889634074;
+constexpr std::ptrdiff_t kPartQueries = 288;
+constexpr std::ptrdiff_t kPartKeys = 6 * kBackwardBlockKeys;
 
 }  // namespace
 }  // namespace attn::kernels
@@ -71,24 +69,29 @@ class Backward {
     const KeyState<T> keys(n_, y.keys, key_memory);
     const BackwardWork<T> work(n_, work_memory);
     std::fill_n(work.zeros, kLanes, T{0});
-    for (std::ptrdiff_t t = 0; t < s.tiles; ++t) {
-      const TileSpan& span = s.span[t];
+    for (std::ptrdiff_t t = 0; t < s.tiles; t += kJoinedTiles) {
       for (std::ptrdiff_t k0 = y.first; k0 < y.first + y.keys; k0 += kBackwardBlockKeys) {
         const std::int64_t k1 = std::min(k0 + kBackwardBlockKeys, y.first + y.keys);
-        // From a multiple of 4, where the dropout generator's calls begin, and to one where there are keys.
-        const std::int64_t begin = std::max<std::int64_t>(k0, span.begin / 4 * 4);
-        const std::int64_t end = std::min<std::int64_t>(k1, round_up(span.end, 4));
-        if (begin >= end || span.begin >= k1 || span.end <= k0) continue;
-        const Block block{
-            x,
-            s,
-            y,
-            keys,
-            work,
-            t,
-            place_of(x, t, begin, end - begin),
-            span.all_begin > begin || span.all_end < end || hides_pairs(x.forward) || x.forward.bias.wanted()};
-        run_block(block, bias_sum);
+        std::ptrdiff_t count = 0;
+        BackwardBlock<T> blocks[kJoinedTiles];
+        for (std::ptrdiff_t joined = t; joined < std::min(t + kJoinedTiles, s.tiles); ++joined) {
+          const TileSpan& span = s.span[joined];
+          // From a multiple of 4, where the dropout generator's calls begin, and to one where there are keys.
+          const std::int64_t begin = std::max<std::int64_t>(k0, span.begin / 4 * 4);
+          const std::int64_t end = std::min<std::int64_t>(k1, round_up(span.end, 4));
+          if (begin >= end || span.begin >= k1 || span.end <= k0) continue;
+          const bool is_cut = span.all_begin > begin || span.all_end < end;
+          blocks[count] = {.x = &x,
+                           .s = &s,
+                           .keys = &keys,
+                           .work = work.of_tile(count),
+                           .tile = joined,
+                           .place = place_of(x, joined, begin, end - begin),
+                           .row = begin - y.first,
+                           .hides = is_cut || hides_pairs(x.forward) || x.forward.bias.wanted()};
+          ++count;
+        }
+        BackwardBlocks<T>(call_, n_).run({blocks, static_cast<std::size_t>(count)}, bias_sum);
       }
     }
   }
@@ -121,20 +124,6 @@ class Backward {
   }
 
  private:
-  // A tile of queries against some keys.
-  struct Block {
-    const BackwardQueries& x;
-    const QueryState<T>& s;
-    const BackwardKeys& y;
-    const KeyState<T>& keys;
-    const BackwardWork<T>& work;
-    std::ptrdiff_t tile;
-    PairBlock place;
-    bool hides;
-    std::ptrdiff_t row() const { return place.first_key - y.first; }  // of the part of keys
-    std::ptrdiff_t count() const { return place.keys * kLanes; }
-  };
-
   static PairBlock place_of(const BackwardQueries& x, std::ptrdiff_t tile, std::ptrdiff_t first_key,
                             std::ptrdiff_t keys) {
     return {.first_query = tile * kLanes,
@@ -211,189 +200,6 @@ class Backward {
     load_row(D(), x.out, row, 0, n_.dim_v, s.spare);
     if (std::all_of(s.spare, s.spare + n_.dim_v, [](T y) { return y == 0; })) return 0;
     return dot(D(), s.spare, s.grad_out + row * n_.row_v, n_.row_v);
-  }
-
-  void run_block(const Block& b, const BiasSum* bias_sum) const {
-    if (b.hides) load_visible(b);
-    const bool drops = b.x.forward.dropout.rule != nullptr;
-    if (drops) {
-      std::fill_n(b.work.factor, b.count(), T{1});
-      drop_weights(D(), b.x.forward, b.place, b.work.factor);
-    }
-    weights(b);
-    const bool selects = b.hides && !(b.s.span[b.tile].is_finite && *b.keys.is_finite);
-    if (call_.wants_dv) {
-      const T* dropped = b.work.weights;
-      if (drops) {
-        multiply(b.work.weights, b.work.factor, b.count(), b.work.dropped);
-        dropped = b.work.dropped;
-      }
-      add_to_keys(b, selects, dropped, b.s.grad_out, n_.row_v, b.keys.dv);
-    }
-    if (!call_.wants_dq && !call_.wants_dk && bias_sum == nullptr) return;
-    score_grads(b, drops);
-    if (bias_sum != nullptr) add_to_bias(b, *bias_sum);
-    if (b.x.forward.softcap != 0) multiply(b.work.ds, b.work.slope, b.count(), b.work.ds);
-    if (call_.wants_dk) add_to_keys(b, selects, b.work.ds, b.s.q, n_.row_qk, b.keys.dk);
-    if (call_.wants_dq) add_to_queries(b, selects);
-  }
-
-  // exp(score - lse) of the block; 0 where hidden. Scores are in base 2.
-  void weights(const Block& b) const {
-    const AttentionTask& task = b.x.forward;
-    const D d;
-    const T* k = b.keys.k + b.row() * n_.row_qk;
-    const T* q_tile = b.s.q_tile + b.tile * kLanes * n_.dim_qk;
-    const T* minus_lse = b.s.minus_lse + b.tile * kLanes;
-    T* w = b.work.weights;
-    const bool has_bias = task.bias.wanted() || task.alibi_slopes != nullptr;
-    if (task.softcap == 0 && !has_bias) {
-      dot_block<Finish::exp2>(d, k, n_.row_qk, b.place.keys, q_tile, n_.dim_qk, minus_lse, w, w);
-    } else {
-      dot_block<Finish::none>(d, k, n_.row_qk, b.place.keys, q_tile, n_.dim_qk, b.work.zeros, w, w);
-      if (task.softcap != 0) {
-        softcap_row(d, static_cast<T>(task.softcap), static_cast<T>(kLog2OfE), b.count(), w);
-        softcap_slopes(static_cast<T>(task.softcap * kLog2OfE), w, b.count(), b.work.slope);
-      }
-      if (has_bias) {
-        load_bias(b);
-        add(b.work.bias, b.count(), w);
-      }
-      exponentiate(minus_lse, b.place.keys, w);
-    }
-    if (b.hides) hide(b.work.visible, b.place.keys, w);
-  }
-
-  void load_bias(const Block& b) const {
-    const AttentionTask& task = b.x.forward;
-    std::fill_n(b.work.bias, b.count(), T{0});
-    if (task.bias.wanted()) {
-      load_tile(D(), task.bias, b.place.first_query, b.place.queries, b.place.first_key, b.place.keys,
-                static_cast<T>(kLog2OfE), kLanes, kLanes, b.work.spare, b.work.bias);
-    }
-    if (task.alibi_slopes == nullptr) return;
-    const T slope = static_cast<T>(task.alibi_slopes[0] * kLog2OfE);
-    for (std::ptrdiff_t i = 0; i < b.place.queries; ++i) {
-      const std::int64_t position = task.position[b.place.first_query + i] - b.place.first_key;
-      for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {
-        b.work.bias[j * kLanes + i] -= slope * static_cast<T>(std::abs(position - j));
-      }
-    }
-  }
-
-  // Which pairs of the block are visible. Padding lanes repeat the last query.
-  void load_visible(const Block& b) const {
-    const D d;
-    const AttentionTask& task = b.x.forward;
-    constexpr std::ptrdiff_t kVector = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
-    for (std::ptrdiff_t w = 0; w < kVectors; ++w) {
-      T begin[kVector], end[kVector];
-      for (std::ptrdiff_t i = 0; i < kVector; ++i) {
-        const std::ptrdiff_t row = b.place.first_query + std::min(w * kVector + i, b.place.queries - 1);
-        const auto inside = [&](std::int64_t key) {
-          return static_cast<T>(std::clamp<std::int64_t>(key - b.place.first_key, 0, b.place.keys));
-        };
-        begin[i] = inside(task.begin[row]);
-        end[i] = inside(task.end[row]);
-      }
-      const hn::Vec<D> first = hn::LoadU(d, begin), last = hn::LoadU(d, end);
-      for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {
-        const hn::Vec<D> key = hn::Set(d, static_cast<T>(j));
-        std::uint8_t eight[8];
-        hn::StoreMaskBits(d, hn::And(hn::Ge(key, first), hn::Lt(key, last)), eight);
-        std::copy_n(eight, kBitBytes<D>, b.work.visible + w * kBitPlane<D> + j * kBitBytes<D>);
-      }
-    }
-    const PairBits bits{.data = b.work.visible, .plane_bytes = kBitPlane<D>, .vector_lanes = kVector};
-    hide_by_masks(task, b.place, bits);
-    if (task.bias.wanted()) hide_by_bias(task, b.place, bits);
-  }
-
-  // Derivatives by the scores after soft-cap: weight * (factor * dW - delta + grad_lse); 0 where hidden.
-  void score_grads(const Block& b, bool drops) const {
-    const D d;
-    const T* v = b.keys.v + b.row() * n_.row_v;
-    const T* grad_out_tile = b.s.grad_out_tile + b.tile * kLanes * n_.dim_v;
-    const T* minus_delta = b.s.minus_delta + b.tile * kLanes;
-    const T* w = b.work.weights;
-    T* ds = b.work.ds;
-    if (drops) {
-      dot_block<Finish::none>(d, v, n_.row_v, b.place.keys, grad_out_tile, n_.dim_v, b.work.zeros, w, ds);
-      finish_dropped(b.work.factor, minus_delta, w, b.place.keys, ds);
-    } else {
-      dot_block<Finish::times>(d, v, n_.row_v, b.place.keys, grad_out_tile, n_.dim_v, minus_delta, w, ds);
-    }
-    if (b.hides) hide(b.work.visible, b.place.keys, ds);
-  }
-
-  void add_to_keys(const Block& b, bool selects, const T* pairs, const T* rows, std::ptrdiff_t dim, T* sums) const {
-    rows += b.place.first_query * dim;
-    sums += b.row() * dim;
-    if (selects) {
-      add_queries<true>(D(), pairs, b.work.visible, b.place.keys, rows, dim, b.place.queries, dim, sums);
-    } else {
-      add_queries<false>(D(), pairs, b.work.visible, b.place.keys, rows, dim, b.place.queries, dim, sums);
-    }
-  }
-
-  void add_to_queries(const Block& b, bool selects) const {
-    const T* k = b.keys.k + b.row() * n_.row_qk;
-    T* sums = b.s.dq_tile + b.tile * kLanes * n_.dim_qk;
-    if (selects) {
-      add_keys<true>(D(), k, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk, sums);
-    } else {
-      add_keys<false>(D(), k, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk, sums);
-    }
-  }
-
-  void add_to_bias(const Block& b, const BiasSum& bias_sum) const {
-    T* sum = static_cast<T*>(bias_sum.sum) + b.tile * bias_sum.tile_stride + b.row() * bias_sum.key_stride;
-    for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {
-      for (std::ptrdiff_t i = 0; i < b.place.queries; ++i) {
-        sum[j * bias_sum.key_stride + i] += b.work.ds[j * kLanes + i];
-      }
-    }
-  }
-
-  static void multiply(const T* x, const T* y, std::ptrdiff_t count, T* product) {
-    for (std::ptrdiff_t i = 0; i < count; ++i) product[i] = x[i] * y[i];
-  }
-  static void add(const T* x, std::ptrdiff_t count, T* sum) {
-    for (std::ptrdiff_t i = 0; i < count; ++i) sum[i] += x[i];
-  }
-  // The derivative of c tanh(x / c) by x is 1 - tanh(x / c)^2.
-  static void softcap_slopes(T cap, const T* capped, std::ptrdiff_t count, T* slope) {
-    const T inverse = T{1} / cap;
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      const T tanh = capped[i] * inverse;
-      slope[i] = T{1} - tanh * tanh;
-    }
-  }
-  static void hide(const std::uint8_t* visible, std::ptrdiff_t keys, T* pairs) {
-    const D d;
-    for (std::ptrdiff_t j = 0; j < keys; ++j) {
-      for (int w = 0; w < kVectors; ++w) {
-        T* at = pairs + j * kLanes + w * static_cast<std::ptrdiff_t>(hn::Lanes(d));
-        hn::Store(hn::IfThenElseZero(visible_of(d, visible, j, w), hn::Load(d, at)), d, at);
-      }
-    }
-  }
-  static void exponentiate(const T* minus_lse, std::ptrdiff_t keys, T* s) {
-    const D d;
-    for (std::ptrdiff_t j = 0; j < keys; ++j) {
-      for (std::ptrdiff_t i = 0; i < kLanes; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
-        T* at = s + j * kLanes + i;
-        hn::Store(exp2_bounded(d, hn::Add(hn::Load(d, at), hn::Load(d, minus_lse + i))), d, at);
-      }
-    }
-  }
-  static void finish_dropped(const T* factor, const T* minus_delta, const T* w, std::ptrdiff_t keys, T* ds) {
-    for (std::ptrdiff_t j = 0; j < keys; ++j) {
-      for (std::ptrdiff_t i = 0; i < kLanes; ++i) {
-        const std::ptrdiff_t at = j * kLanes + i;
-        ds[at] = w[at] * (factor[at] * ds[at] + minus_delta[i]);
-      }
-    }
   }
 
   const BackwardCall& call_;

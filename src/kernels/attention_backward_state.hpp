@@ -12,6 +12,7 @@ namespace attn::kernels {
 
 class Carver {
  public:
+  Carver() = default;
   explicit Carver(std::byte* base) : base_(base) {}
   template <class T>
   T* take(std::ptrdiff_t count) {
@@ -22,7 +23,7 @@ class Carver {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::byte* base_;
+  std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
@@ -34,16 +35,21 @@ struct TileSpan {
   bool is_finite = true;  // q, grad_out and what came from out and lse
 };
 
-// Head dims of rows are padded to whole vectors with zeros. `lanes` is the width of a tile.
+// Rows of head dims are padded with zeros to an odd number of cache lines: of rows a power of two apart, only a few fit
+// the cache at a time. `lanes` is the width of a tile.
 struct BackwardSizes {
   BackwardSizes(const BackwardCall& call, std::ptrdiff_t lanes_of_tile, std::ptrdiff_t vector)
       : lanes(lanes_of_tile),
+        vector_lanes(vector),
         dim_qk(call.dim_qk),
         dim_v(call.dim_v),
-        row_qk(round_up(call.dim_qk, vector)),
-        row_v(round_up(call.dim_v, vector)),
-        vector_lanes(vector) {}
-  std::ptrdiff_t lanes, dim_qk, dim_v, row_qk, row_v, vector_lanes;
+        row_qk(padded(call.dim_qk, call.compute)),
+        row_v(padded(call.dim_v, call.compute)) {}
+  static std::ptrdiff_t padded(std::ptrdiff_t dim, DType compute) {
+    const std::ptrdiff_t line = 64 / static_cast<std::ptrdiff_t>(size_of(compute));
+    return ((dim + line - 1) / line | 1) * line;
+  }
+  std::ptrdiff_t lanes, vector_lanes, dim_qk, dim_v, row_qk, row_v;
 };
 
 template <class T>
@@ -89,24 +95,37 @@ struct KeyState {
   T *dk, *dv;       // likewise; dk to be multiplied by scale
 };
 
-// Keys of a block of pairs, which is [keys][lanes of a tile]; a multiple of 4, 6 and 12.
-constexpr std::ptrdiff_t kBackwardBlockKeys = 96;
+// Keys of a block of pairs, which is [keys][lanes of a tile]; a multiple of 4 and 6.
+constexpr std::ptrdiff_t kBackwardBlockKeys = 48;
+
+// Tiles that are worked on together.
+constexpr std::ptrdiff_t kJoinedTiles = 3;
 
 template <class T>
 struct BackwardWork {
-  BackwardWork(const BackwardSizes& n, std::byte* base) : carver(base) {
-    const std::ptrdiff_t pairs = kBackwardBlockKeys * n.lanes;
-    for (T** block : {&weights, &dropped, &factor, &ds, &slope, &bias}) *block = carver.take<T>(pairs);
+  BackwardWork() = default;
+  BackwardWork(const BackwardSizes& n, std::byte* base) : carver(base), pairs(kBackwardBlockKeys * n.lanes) {
+    for (T** block : {&weights, &dropped, &factor, &ds, &slope, &bias}) *block = carver.take<T>(kJoinedTiles * pairs);
     zeros = carver.take<T>(n.lanes);
     spare = carver.take<T>(n.vector_lanes * kBackwardBlockKeys);
     // A bit a pair, or a byte a vector where that is more; and a mask is loaded from 8 bytes, whatever its size.
-    visible = carver.take<std::uint8_t>(pairs / std::min<std::ptrdiff_t>(n.vector_lanes, 8) + 8);
+    bit_bytes = pairs / std::min<std::ptrdiff_t>(n.vector_lanes, 8) + 8;
+    visible = carver.take<std::uint8_t>(kJoinedTiles * bit_bytes);
+  }
+  // What a joined tile has of it.
+  BackwardWork of_tile(std::ptrdiff_t tile) const {
+    BackwardWork own = *this;
+    for (T** block : {&own.weights, &own.dropped, &own.factor, &own.ds, &own.slope, &own.bias}) *block += tile * pairs;
+    own.visible += tile * bit_bytes;
+    return own;
   }
   Carver carver;
-  T *weights, *dropped, *factor, *ds, *slope, *bias;  // [keys][lanes]
-  T* zeros;                                           // [lanes]
-  T* spare;                                           // a vector's worth of rows of keys
-  std::uint8_t* visible;                              // [keys]: bits
+  std::ptrdiff_t pairs = 0, bit_bytes = 0;
+  // [joined tiles][keys][lanes]
+  T *weights = nullptr, *dropped = nullptr, *factor = nullptr, *ds = nullptr, *slope = nullptr, *bias = nullptr;
+  T* zeros = nullptr;               // [lanes]
+  T* spare = nullptr;               // a vector's worth of rows of keys
+  std::uint8_t* visible = nullptr;  // [joined tiles]: bits
 };
 
 }  // namespace attn::kernels

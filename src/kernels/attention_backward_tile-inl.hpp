@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -142,8 +143,12 @@ HWY_NOINLINE void add_keys(D d, const T* rows, std::ptrdiff_t stride, std::ptrdi
   for (; r < dim; ++r) add_columns<1, kSelect>(d, rows + r, stride, keys, s, bits, sums + r * kTile<D>);
 }
 
+// Pairs of some keys with one tile after the other: [tile][key][lane], tiles kBackwardBlockKeys rows apart.
+template <class D>
+constexpr std::ptrdiff_t kTilePairs = kBackwardBlockKeys* kTile<D>;
+
 // sums[r][lane of dim] += sum over queries in order of s[r][query] * rows[query][lane of dim], for kCount keys and
-// kWide vectors of head dims. kSelect as above.
+// kWide vectors of head dims. kSelect, for one tile only, as above.
 template <int kCount, int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
 HWY_INLINE void add_rows(D d, const T* HWY_RESTRICT s, const std::uint8_t* bits, const T* HWY_RESTRICT rows,
                          std::ptrdiff_t stride, std::ptrdiff_t queries, T* HWY_RESTRICT sums,
@@ -153,13 +158,16 @@ HWY_INLINE void add_rows(D d, const T* HWY_RESTRICT s, const std::uint8_t* bits,
   ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
     ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::Load(d, sums + r * sums_stride + w * n);
   }
-  for (std::ptrdiff_t q = 0; q < queries; ++q) {
-    hn::Vec<D> x[kWide];
-    ATTN_UNROLL for (int w = 0; w < kWide; ++w) x[w] = hn::LoadU(d, rows + q * stride + w * n);
-    ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-      if (kSelect && !is_visible(d, bits, r, q)) continue;
-      const hn::Vec<D> y = hn::Set(d, s[r * kTile<D> + q]);
-      ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::MulAdd(y, x[w], sum[r][w]);
+  for (; queries > 0; queries -= kTile<D>, s += kTilePairs<D>) {
+    const std::ptrdiff_t count = std::min(queries, kTile<D>);
+    for (std::ptrdiff_t q = 0; q < count; ++q, rows += stride) {
+      hn::Vec<D> x[kWide];
+      ATTN_UNROLL for (int w = 0; w < kWide; ++w) x[w] = hn::Load(d, rows + w * n);
+      ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
+        if (kSelect && !is_visible(d, bits, r, q)) continue;
+        const hn::Vec<D> y = hn::Set(d, s[r * kTile<D> + q]);
+        ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::MulAdd(y, x[w], sum[r][w]);
+      }
     }
   }
   ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
@@ -182,18 +190,19 @@ HWY_INLINE void add_rows_of_keys(D d, const T* s, const std::uint8_t* bits, std:
   while (r < keys) add(std::integral_constant<int, 1>());
 }
 
-// The same for `keys` keys and `dim` head dims, whole vectors of them: a tile of queries adds to dk or dv.
+// The same for `keys` keys and `dim` head dims, whole vectors of them, in rows `stride` apart: tiles of queries add to
+// dk or dv.
 template <bool kSelect, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void add_queries(D d, const T* s, const std::uint8_t* bits, std::ptrdiff_t keys, const T* rows,
-                              std::ptrdiff_t stride, std::ptrdiff_t queries, std::ptrdiff_t dim, T* sums) {
+                              std::ptrdiff_t queries, std::ptrdiff_t dim, std::ptrdiff_t stride, T* sums) {
   const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   constexpr int kMany = kSelect ? 1 : kDims;
   std::ptrdiff_t c = 0;
   for (; c + kMany * n <= dim; c += kMany * n) {
-    add_rows_of_keys<kMany, kSelect>(d, s, bits, keys, rows + c, stride, queries, sums + c, dim);
+    add_rows_of_keys<kMany, kSelect>(d, s, bits, keys, rows + c, stride, queries, sums + c, stride);
   }
   for (; c < dim; c += n) {
-    add_rows_of_keys<1, kSelect>(d, s, bits, keys, rows + c, stride, queries, sums + c, dim);
+    add_rows_of_keys<1, kSelect>(d, s, bits, keys, rows + c, stride, queries, sums + c, stride);
   }
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <attn/attention_backward.hpp>
 #include <cmath>
-#include <limits>
-#include <memory>
+#include <iostream>
 
 #include "gtest/gtest.h"
 #include "support/attention_grad_data.hpp"
+#include "support/closeness.hpp"
 #include "support/tensors.hpp"
 
 namespace attn::test {
@@ -161,6 +162,33 @@ TEST(AttentionBackward, ARowWithoutKeysHasNoGradientButItsSinks) {
   attention_backward({.out = {}, .lse = ones}, {.q = q, .k = q, .v = q, .out = out, .lse = lse}, {.dsink = dsink},
                      options);
   EXPECT_EQ(values_of(dsink), (std::vector<double>{5, 5}));
+}
+
+// As a 16-bit training step has it: everything is stored in 16 bits, the saved output too. lse is f32.
+TEST(AttentionBackward, SixteenBitGradientsAreAtMostThreeRoundingsOff) {
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    for (const bool causal : {false, true}) {
+      Random random(base_seed() + 21);
+      const Tensor q = normal_tensor(random, dtype, 1, 2, 320, 64), k = normal_tensor(random, dtype, 1, 1, 320, 64),
+                   v = normal_tensor(random, dtype, 1, 1, 320, 64),
+                   grad_out = normal_tensor(random, dtype, 1, 2, 320, 64);
+      Tensor out = poisoned_tensor(dtype, 1, 2, 320, 64), lse = poisoned_tensor(DType::f32, 1, 2, 320);
+      Tensor dq = poisoned_tensor(dtype, 1, 2, 320, 64), dk = poisoned_tensor(dtype, 1, 1, 320, 64), dv = dk.clone();
+      AttentionSpec spec;
+      spec.mask.causal = causal;
+      attention(q, {k, v}, {.out = out, .lse = lse}, build(spec));
+      attention_backward(grad_out, {.q = q, .k = k, .v = v, .out = out, .lse = lse}, {.dq = dq, .dk = dk, .dv = dv},
+                         build(spec));
+      const auto expected = reference_attention_backward(q, k, v, spec, {.out = grad_out, .lse = {}});
+      const Tolerance tolerance{.rounded = 3};
+      const auto share = [&](const Tensor& found, const std::vector<double>& wanted) {
+        return out_error(values_of(found), wanted, dtype, tolerance).share();
+      };
+      const double worst = std::max({share(dq, expected.dq), share(dk, expected.dk), share(dv, expected.dv)});
+      EXPECT_LE(worst, 1) << name_of(dtype) << (causal ? ", causal" : "");
+      std::cout << name_of(dtype) << (causal ? ", causal" : "") << ": " << 3 * worst << " roundings\n";
+    }
+  }
 }
 
 }  // namespace

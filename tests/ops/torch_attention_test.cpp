@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <attn/attention.hpp>
+#include <attn/attention_backward.hpp>
 #include <attn/io/safetensors.hpp>
 #include <cmath>
 #include <fstream>
@@ -23,6 +24,7 @@ Any of_rank_4(DType dtype, Data* data, std::span<const std::ptrdiff_t> shape) {
   return Any(dtype, data, extents, row_major(extents));
 }
 In<4> in(const Tensor& t) { return of_rank_4<In<4>>(t.dtype(), t.data(), t.shape()); }
+Out<4> out(Tensor& t) { return of_rank_4<Out<4>>(t.dtype(), t.data(), t.shape()); }
 
 double largest_error(const Tensor& found, const Tensor& expected) {
   const auto x = found.values<float>(), y = expected.values<float>();
@@ -33,6 +35,28 @@ double largest_error(const Tensor& found, const Tensor& expected) {
   }
   return error;
 }
+
+// What a case of the index says beside q, k and v. Views its own mask.
+struct Arguments {
+  Arguments(const io::SafeTensors& tensors, const nlohmann::json& c) {
+    if (c.at("is_causal").get<bool>()) options = {.mask = Mask::causal(), .align = Align::top_left()};
+    if (!c.at("scale").is_null()) options.scale = c.at("scale").get<double>();
+    if (c.at("attn_mask").is_null()) return;
+    mask = tensors.tensor(c.at("name").get<std::string>() + ".attn_mask");
+    if (c.at("attn_mask").at("dtype") == "bool") {
+      for (const float x : std::as_const(mask).values<float>()) keep.push_back(x != 0);
+      options.mask = Mask::keep(of_rank_4<In<4>>(DType::boolean, keep.data(), mask.shape()));
+    } else {
+      options.bias = in(mask);
+    }
+  }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+
+  AttentionOptions options;
+  Tensor mask;
+  std::vector<std::uint8_t> keep;
+};
 
 TEST(TorchAttention, ScaledDotProductAttention) {
   const auto tensors = io::SafeTensors::open(kFolder + "sdpa.safetensors");
@@ -45,29 +69,51 @@ TEST(TorchAttention, ScaledDotProductAttention) {
     const auto tensor = [&](const char* part) { return tensors.tensor(name + "." + part); };
     const Tensor q = tensor("q"), k = tensor("k"), v = tensor("v"), expected = tensor("out");
 
-    AttentionOptions options;
-    if (c.at("is_causal").get<bool>()) options = {.mask = Mask::causal(), .align = Align::top_left()};
-    if (!c.at("scale").is_null()) options.scale = c.at("scale").get<double>();
-    Tensor mask;
-    std::vector<std::uint8_t> keep;
-    if (!c.at("attn_mask").is_null()) {
-      mask = tensor("attn_mask");
-      if (c.at("attn_mask").at("dtype") == "bool") {
-        for (const float x : std::as_const(mask).values<float>()) keep.push_back(x != 0);
-        options.mask = Mask::keep(of_rank_4<In<4>>(DType::boolean, keep.data(), mask.shape()));
-      } else {
-        options.bias = in(mask);
-      }
-    }
-    Tensor out = Tensor::empty(DType::f32, expected.shape());
-    const Out<4> result = of_rank_4<Out<4>>(DType::f32, out.data(), out.shape());
-    ASSERT_NO_THROW(attention(in(q), in(k), in(v), result, options));
-    const double error = largest_error(out, expected);
+    const Arguments arguments(tensors, c);
+    Tensor result = Tensor::empty(DType::f32, expected.shape());
+    ASSERT_NO_THROW(attention(in(q), in(k), in(v), out(result), arguments.options));
+    const double error = largest_error(result, expected);
     EXPECT_LE(error, 3e-6) << "as the table allows for unit-normal operands";
     worst = std::max(worst, error);
   }
   EXPECT_EQ(index.at("cases").size(), 60u);
   std::cout << index.at("cases").size() << " sdpa cases, largest error " << worst << '\n';
+}
+
+TEST(TorchAttention, GradientsOfScaledDotProductAttention) {
+  const auto tensors = io::SafeTensors::open(kFolder + "sdpa_grad.safetensors");
+  std::ifstream file(kFolder + "sdpa_grad.json");
+  const auto index = nlohmann::json::parse(file);
+  double worst = 0;
+  for (const auto& c : index.at("cases")) {
+    const std::string name = c.at("name");
+    SCOPED_TRACE(name);
+    const auto tensor = [&](const char* part) { return tensors.tensor(name + "." + part); };
+    const Tensor q = tensor("q"), k = tensor("k"), v = tensor("v"), grad_out = tensor("grad_out");
+    const Arguments arguments(tensors, c);
+    Tensor y = Tensor::empty(DType::f32, grad_out.shape());
+    Tensor lse = Tensor::empty(DType::f32, in(q).extent(0), in(q).extent(1), in(q).extent(2));
+    ASSERT_NO_THROW(attention(in(q), in(k), in(v), {.out = out(y), .lse = lse}, arguments.options));
+
+    Tensor dq = Tensor::empty(DType::f32, q.shape()), dk = Tensor::empty(DType::f32, k.shape()),
+           dv = Tensor::empty(DType::f32, v.shape());
+    AttentionGrads grads{.dq = out(dq), .dk = out(dk), .dv = out(dv)};
+    const bool has_bias = arguments.options.bias.wanted();
+    Tensor dmask;
+    if (has_bias) {
+      dmask = Tensor::empty(DType::f32, arguments.mask.shape());
+      grads.dbias = out(dmask);
+    }
+    const AttentionSaved saved{.q = in(q), .k = in(k), .v = in(v), .out = in(y), .lse = lse};
+    ASSERT_NO_THROW(attention_backward(in(grad_out), saved, grads, arguments.options));
+    double error =
+        std::max({largest_error(dq, tensor("dq")), largest_error(dk, tensor("dk")), largest_error(dv, tensor("dv"))});
+    if (has_bias) error = std::max(error, largest_error(dmask, tensor("dmask")));
+    EXPECT_LE(error, 2e-5);
+    worst = std::max(worst, error);
+  }
+  EXPECT_EQ(index.at("cases").size(), 100u);
+  std::cout << index.at("cases").size() << " gradients, largest error " << worst << '\n';
 }
 
 }  // namespace
