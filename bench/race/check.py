@@ -53,6 +53,11 @@ def share_of_peak(entry, time, peaks):
     return 100 * entry["flops"] / time / (peaks["1"]["flops"] * entry["row"]["threads"])
 
 
+def share_of_reading(entry, time, peaks):
+    """Keys and values read once, of a streaming read by as many threads, in percent."""
+    return 100 * entry["bytes"] / time / peaks[str(entry["row"]["threads"])]["bytes"]
+
+
 def value_of(limit, entry, by_key, peaks):
     """What the row reached in the metric of the limit; None when something of it was not measured."""
     ours = entry["peers"].get("attn", {}).get("min")
@@ -61,7 +66,7 @@ def value_of(limit, entry, by_key, peaks):
     if limit["metric"] == "share":
         return share_of_peak(entry, ours, peaks)
     if limit["metric"] == "bandwidth":
-        return 100 * entry["bytes"] / ours / peaks[str(entry["row"]["threads"])]["bytes"]
+        return share_of_reading(entry, ours, peaks)
     if limit["metric"] == "over_peer":
         peer = entry["peers"].get(limit["over"], {}).get("min")
         return peer and ours / peer
@@ -107,9 +112,8 @@ def failures(measured, with_limits):
 
 
 def reach_of(key):
-    """(what a row is to reach, and below what it fails) as shares of the peak on this machine; None where not said."""
+    """The share that a row is to reach on this machine; None where it is not said."""
     for limit in limits():
-        if limit["metric"] == "share" and fnmatch.fnmatchcase(key, limit["key"]):
-            kind = machine.kind()
-            return of_machine(limit["reach"], kind), of_machine(limit["fail"], kind)
-    return None, None
+        if limit["metric"] in AT_LEAST and fnmatch.fnmatchcase(key, limit["key"]):
+            return of_machine(limit["reach"], machine.kind())
+    return None

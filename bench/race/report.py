@@ -18,7 +18,8 @@ SECTIONS = {
               "additive one. Flops count the pairs that a causal or window row needs, and all pairs under masks given as arrays."),
     "heads": ("Grouped queries and head dims", "32 query heads on 8 of keys and values; then one row for each head dim."),
     "dtypes": ("bf16 and f16", "Stored in 16 bits, summed in f32."),
-    "short": ("Few queries", "1 to 32 new queries after a long past, and one query over 32768 keys: bound by reading keys and values."),
+    "short": ("Few queries", "1 to 32 new queries after a long past, and one query over 32768 keys: bound by reading keys and values. "
+              "\"Of the reading\" is the rate at which they are read, over that of a streaming read."),
     "lengths": ("Against length", "One head of dim 64."),
     "matmul": ("Matrix products of projections", "y = x W^T in f32, rows x inputs x outputs; the weight is packed beforehand where a "
                "library can."),
@@ -55,9 +56,10 @@ def line_of(entry, peers, peaks):
     row, found = entry["row"], entry["peers"]
     ours = found["attn"]
     if "min" not in ours:
-        return [entry["name"], row.get("mask", ""), ours["skip"]] + [""] * (len(peers) + 4)
-    share = check.share_of_peak(entry, ours["min"], peaks)
-    reach, _ = check.reach_of(entry["key"])
+        return [entry["name"], row.get("mask", ""), ours["skip"]] + [""] * (len(peers) + 3)
+    is_short = row["group"] == "short"
+    share = (check.share_of_reading if is_short else check.share_of_peak)(entry, ours["min"], peaks)
+    reach = check.reach_of(entry["key"])
     cells = [entry["name"], row.get("mask", ""), f"{milliseconds(ours['min'])} ({milliseconds(ours['median'])})",
              f"{entry['flops'] / ours['min'] / 1e9:.1f}", f"{share:.0f} %" + (f" of {reach}" if reach else ""), megabytes(ours["memory"])]
     for name in peers:
@@ -99,7 +101,7 @@ def section(group, threads, entries, peaks):
     kind = {"masks": "mask", "minilm": ""}.get(group, "mask" if "mask" in entries[0]["row"] else "")
     if group in ("dtypes", "short", "backward"):
         entries = [{**e, "name": f"{e['name']} {e['row']['dtype']}"} for e in entries]
-    header = ["row", kind, "attn: ms (median)", "GF/s", "of the peak", "MB", *map(title_of, peers)]
+    header = ["row", kind, "attn: ms (median)", "GF/s", "of the reading" if group == "short" else "of the peak", "MB", *map(title_of, peers)]
     rows = [line_of(entry, peers, peaks) for entry in entries]
     if not kind:
         header.pop(1)
@@ -132,12 +134,14 @@ def machine_text(verb, measured):
                       for threads, p in sorted(peaks.items()))
     bf16 = peaks["1"]["bf16"]
     rates += f"; bf16 dot product {bf16 / 1e9:.1f} GF/s a core" if bf16 else "; no bf16 dot product"
+    kernels = sorted({e["peers"]["attn"]["says"] for e in measured["rows"] if e["peers"]["attn"].get("says")})
     versions = ", ".join(f"{title_of(name)} {about}" for name, about in measured["versions"].items() if name != "attn")
     return "\n".join([
         f"- `script/bench {verb}`, {m['date']}, commit {m['commit']}",
         f"- {m['processor']}; {m['cores']} cores; {m['caches']}; instruction set of attn: {measured['versions'].get('attn')}",
         f"- {m['system']}; {m['compiler']}; Python {m['python']}",
         f"- measured in the same run, the best seen: {rates}",
+        *([f"- kernels of attn: {'; '.join(kernels)}"] if kernels else []),
         f"- {versions}", ""])
 
 
