@@ -32,7 +32,8 @@ def heads():
     """Grouped queries, and head dims."""
     rows = [AttentionRow("heads", (1, 32, 1024, 1024, 128), mask, kv_heads=8, peers=("torch", "ort-attention", "onednn", "jax"))
             for mask in ("full", "causal")]
-    rows += [AttentionRow("heads", (1, 8, 512, 512, dim), value_dim=value_dim, peers=("torch", "ort-mha", "ort-attention"))
+    rows += [AttentionRow("heads", (1, 8, 512, 512, dim), value_dim=value_dim,
+                          peers=("torch", *(["torch-math"] if value_dim else []), "ort-mha", "ort-attention"))
              for dim, value_dim in HEAD_DIMS]
     return rows
 

@@ -64,12 +64,13 @@ class AttentionRow:
         return f"{self.kind} {self.name} {self.mask} {self.dtype} {self.threads}"
 
     def pairs(self):
-        """Visible pairs of one head: half of them for causal, as the figures of the literature count."""
+        """Visible pairs of one head; half of all for causal, as the figures of the literature count."""
         n = self.sizes
         if self.mask == "causal":
             return n["queries"] * n["keys"] / 2 if n["queries"] == n["keys"] else n["queries"] * (n["keys"] - n["queries"] / 2)
         if self.mask == "window":
-            return n["queries"] * self.window
+            seen = np.arange(n["queries"]) + 1 + n["keys"] - n["queries"]
+            return float(np.minimum(seen, self.window).sum())
         return n["queries"] * n["keys"]
 
     @property
