@@ -2,6 +2,7 @@
 """script/bench, once its programs and packages are there: python -m race VERB [--quick] [--check] ..."""
 import argparse
 import json
+import math
 import os
 import sys
 
@@ -61,6 +62,18 @@ def measure(team, verb, rows, is_quick):
     return {"machine": machine.describe(), "peaks": peaks.best, "versions": team.versions(), "rows": results}
 
 
+def try_again(team, rows, measured, is_quick):
+    """Rows that fail are raced twice more: of what is slow by itself the best of three times is slow, too."""
+    for _ in range(2):
+        failing = {key for key, _ in check.failures(measured, True)}
+        for row, entry in zip(rows, measured["rows"]):
+            if row.key not in failing:
+                continue
+            for name, found in race(team, row, QUICK if is_quick else BUDGET[row.group]).items():
+                if found.get("min", math.inf) < entry["peers"][name].get("min", 0):
+                    entry["peers"][name] = found
+
+
 def run(options, log):
     verbs = list(grid.VERBS) if options.verb == "all" else [options.verb]
     settings = {"build": options.build, "cache": options.cache, "library": os.path.join(options.build, "attn_bench.so"),
@@ -77,6 +90,8 @@ def run(options, log):
                 rows = check.wanted(rows, options.quick)
             prepare_encoders(team, rows)
             measured = measure(team, verb, rows, options.quick)
+            if options.check:
+                try_again(team, rows, measured, options.quick)
             failures += check.failures(measured, options.check)
             if options.quick or options.check:
                 print(report.tables(verb, measured))
@@ -86,8 +101,8 @@ def run(options, log):
                 report.write(options.cache)
     finally:
         team.close()
-    for sentence in failures:
-        print("script/bench: " + sentence, file=sys.stderr)
+    for key, sentence in failures:
+        print(f"script/bench: {key}: {sentence}", file=sys.stderr)
     return 1 if failures else 0
 
 

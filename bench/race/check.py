@@ -92,19 +92,19 @@ def beyond_limits(measured):
             if not is_well:
                 word = "at least" if limit["metric"] in AT_LEAST else "at most"
                 over = f" over {limit['over']}" if "over" in limit else ""
-                yield f"{entry['key']}: {limit['metric']}{over} {value:.3g}, expected {word} {bound:g}"
+                yield entry["key"], f"{limit['metric']}{over} {value:.3g}, expected {word} {bound:g}"
 
 
 def slower_than_before(measured):
     for entry in measured["rows"]:
         now, before = (entry["peers"].get(name, {}).get("min") for name in ("attn", "previous"))
         if now and before and now > SLOWER_THAN_BEFORE * before:
-            yield f"{entry['key']}: {now * 1e3:.3f} ms, the commit before took {before * 1e3:.3f} ms"
+            yield entry["key"], f"{now * 1e3:.3f} ms, the commit before took {before * 1e3:.3f} ms"
 
 
 def failures(measured, with_limits):
-    """Sentences: attn that is wrong or does not run, always; attn that is slow, if asked."""
-    found = [f"{entry['key']}: attn: {entry['peers']['attn']['skip']}" for entry in measured["rows"]
+    """(key of a row, what is wrong with it): attn that is wrong or does not run, always; attn that is slow, if asked."""
+    found = [(entry["key"], entry["peers"]["attn"]["skip"]) for entry in measured["rows"]
              if "skip" in entry["peers"].get("attn", {})]
     if with_limits:
         found += [*beyond_limits(measured), *slower_than_before(measured)]

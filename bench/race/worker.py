@@ -51,12 +51,14 @@ def measure_first(run):
     return seconds, max(0, memory("VmHWM") - before)
 
 
-def times_of(run, count):
-    times = []
+def times_of(runs, count):
+    """Seconds of `count` calls of each, in turns."""
+    times = [[] for _ in runs]
     for _ in range(count):
-        start = time.perf_counter()
-        run.call()
-        times.append(time.perf_counter() - start)
+        for run, mine in zip(runs, times):
+            start = time.perf_counter()
+            run.call()
+            mine.append(time.perf_counter() - start)
     return times
 
 
@@ -78,7 +80,7 @@ def serve_row(channel, peer_list, row):
     error = row.error(runs[0].result(), data)
     channel.send(ready=True, first=first, memory=taken, error=error, says=runs[0].says)
     while (message := channel.receive()) and "time" in message:
-        channel.send(times=[times_of(run, message["time"]) for run in runs])
+        channel.send(times=times_of(runs, message["time"]))
 
 
 def main():

@@ -35,7 +35,7 @@ class Limits(unittest.TestCase):
         # 1 Gflop in 10 ms on a core of 100 GF/s is all of the peak.
         self.assertEqual(self.failures(entry(FULL)), [])
         self.assertEqual(self.failures(entry(FULL, seconds=0.01 / 0.57)), [])
-        self.assertEqual(self.failures(entry(FULL, seconds=0.01 / 0.55)), [FULL + ": share 55, expected at least 56"])
+        self.assertEqual(self.failures(entry(FULL, seconds=0.01 / 0.55)), [(FULL, "share 55, expected at least 56")])
         # Another instruction set, another limit.
         self.assertEqual(len(self.failures(entry(FULL, seconds=0.01 / 0.78), kind="avx512-intel")), 1)
         self.assertEqual(self.failures(entry(FULL, seconds=0.01 / 0.78), kind="other-other"), [])
@@ -44,7 +44,7 @@ class Limits(unittest.TestCase):
         full, window = entry(LONG, flops=32e9, seconds=0.32), entry(WINDOW, flops=1e9, seconds=0.013)
         self.assertEqual(self.failures(full, window), [])
         window = entry(WINDOW, flops=1e9, seconds=0.015)
-        self.assertEqual(self.failures(full, window), [f"{WINDOW}: slowdown over {LONG} 1.5, expected at most 1.4"])
+        self.assertEqual(self.failures(full, window), [(WINDOW, f"slowdown over {LONG} 1.5, expected at most 1.4")])
         self.assertEqual(self.failures(window), [], "without the other row there is nothing to compare with")
 
     def test_bandwidth(self):
@@ -59,12 +59,12 @@ class Limits(unittest.TestCase):
 
     def test_commit_before(self):
         self.assertEqual(self.failures(entry("attention x", previous=timed(0.0096))), [])
-        self.assertEqual(self.failures(entry("attention x", previous=timed(0.0090))), ["attention x: 10.000 ms, the commit before took 9.000 ms"])
+        self.assertEqual(self.failures(entry("attention x", previous=timed(0.0090))), [("attention x", "10.000 ms, the commit before took 9.000 ms")])
 
     def test_wrong_results_always_fail(self):
         wrong = entry(FULL)
         wrong["peers"]["attn"] = {"skip": "WRONG: relative error 1.0e-01", "wrong": True}
-        self.assertEqual(check.failures(measured(wrong), False), [FULL + ": attn: WRONG: relative error 1.0e-01"])
+        self.assertEqual(check.failures(measured(wrong), False), [(FULL, "WRONG: relative error 1.0e-01")])
         self.assertEqual(check.failures(measured(entry(FULL, seconds=1)), False), [], "speed is judged only if asked")
 
     def test_every_limit_makes_sense(self):
