@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <attn/error.hpp>
 #include <attn/models/bert.hpp>
-#include <attn/nn/embedding.hpp>
+#include <attn/norm.hpp>
+#include <attn/parallel.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/concat.hpp"
 #include "models/bert_layer.hpp"
 #include "models/bert_tensors.hpp"
+#include "ops/row_access.hpp"
 
 namespace attn::models {
 namespace {
@@ -52,7 +54,7 @@ void check_vocabulary(const io::Tokenizer& tokenizer, const std::filesystem::pat
 
 struct BertModel::Impl {
   BertConfig config;
-  nn::Embedding words;
+  Tensor words;             // as the file stores it
   Tensor positions, types;  // f32 tables
   nn::LayerNorm embedding_norm;
   std::vector<BertLayer> layers;
@@ -70,8 +72,7 @@ BertModel::Impl::Impl(const BertConfig& sizes, const io::SafeTensors& weights, C
   const BertTensors tensors(weights, context);
   const std::ptrdiff_t e = config.hidden_size;
   const std::string prefix = "embeddings.";
-  words = nn::Embedding({.num_embeddings = config.vocab_size, .embedding_dim = e});
-  words.load({{"weight", tensors.table(prefix + "word_embeddings.weight", config.vocab_size, e)}}, {}, context);
+  words = tensors.table(prefix + "word_embeddings.weight", config.vocab_size, e);
   positions = tensors.table(prefix + "position_embeddings.weight", config.max_position_embeddings, e).to(DType::f32);
   types = tensors.table(prefix + "token_type_embeddings.weight", config.type_vocab_size, e).to(DType::f32);
   embedding_norm = tensors.layer_norm(prefix + "LayerNorm", e, config.layer_norm_eps);
@@ -82,17 +83,27 @@ BertModel::Impl::Impl(const BertConfig& sizes, const io::SafeTensors& weights, C
 
 // The sum of the three embeddings of each token, normalised.
 Tensor BertModel::Impl::embed(const TokenBatch& batch, Context& context) const {
-  Tensor sum = words(view(batch.ids().data(), batch.tokens()), context);
   const std::ptrdiff_t e = config.hidden_size;
-  const Tensor &positions_table = positions, &types_table = types;
-  for (std::ptrdiff_t i = 0; i < batch.tokens(); ++i) {
-    const auto token = static_cast<std::size_t>(i);
-    float* row = sum.values<float>().data() + i * e;
-    const float* position = positions_table.values<float>().data() + batch.positions()[token] * e;
-    const float* type = types_table.values<float>().data() + batch.types()[token] * e;
-    for (std::ptrdiff_t j = 0; j < e; ++j) row[j] = row[j] + type[j] + position[j];
-  }
-  return embedding_norm(sum, context);
+  const std::ptrdiff_t shape[] = {batch.tokens(), e};
+  Tensor sum = Tensor::empty(DType::f32, shape, context.memory());
+  const View<float, 2> rows = sum.view<float, 2>();
+  const View<const float, 2> position_rows = positions.view<float, 2>(), type_rows = types.view<float, 2>();
+  const ops::RowReader<float> words_reader(words);
+  constexpr std::ptrdiff_t kBlock = 64;  // tokens of a task
+  parallel_for((batch.tokens() + kBlock - 1) / kBlock,
+               [&](std::ptrdiff_t task) {
+                 for (std::ptrdiff_t i = task * kBlock; i < std::min(batch.tokens(), (task + 1) * kBlock); ++i) {
+                   const auto token = static_cast<std::size_t>(i);
+                   float* row = &rows(i, 0);
+                   const float* word = words_reader.read(batch.ids()[token], 0, e, row);
+                   const float* position = &position_rows(batch.positions()[token], 0);
+                   const float* type = &type_rows(batch.types()[token], 0);
+                   for (std::ptrdiff_t j = 0; j < e; ++j) row[j] = word[j] + type[j] + position[j];
+                 }
+               },
+               context);
+  layer_norm(sum, sum, embedding_norm.options(), context);
+  return sum;
 }
 
 BertModel::BertModel(const BertConfig& config, const io::SafeTensors& weights, Context& context)
@@ -138,7 +149,9 @@ Tensor BertModel::forward(const TokenBatch& batch, Context& context) const {
   check_range(batch, batch.positions(), "position", config().max_position_embeddings);
   Tensor hidden = impl_->embed(batch, context);
   const Packing packing{.cu_q = batch.starts(), .cu_k = batch.starts()};
-  for (const BertLayer& layer : impl_->layers) hidden = layer.forward(hidden, packing, context);
+  if (impl_->layers.empty()) return hidden;
+  BertLayer::Workspace room = impl_->layers.front().workspace(batch.tokens(), context);
+  for (const BertLayer& layer : impl_->layers) layer.forward(hidden, packing, room, context);
   return hidden;
 }
 

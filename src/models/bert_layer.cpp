@@ -24,23 +24,30 @@ BertLayer::BertLayer(const BertConfig& config, const BertTensors& tensors, const
   output_norm_ = tensors.layer_norm(prefix + "output.LayerNorm", e, config.layer_norm_eps);
 }
 
-Tensor BertLayer::attend(const Tensor& x, const Packing& packing, Context& context) const {
-  const Tensor qkv = qkv_(x, context);
-  const View<const float, 2> all = qkv.view<float, 2>();
-  const std::ptrdiff_t e = all.extent(1) / 3;
-  const std::ptrdiff_t shape[] = {all.extent(0), e};
-  Tensor out = Tensor::empty(DType::f32, shape, context.memory());
-  attention(as_heads(all.slice(1, 0, e), heads_), as_heads(all.slice(1, e, 2 * e), heads_),
-            as_heads(all.slice(1, 2 * e, 3 * e), heads_), as_heads(out.view<float, 2>(), heads_), {.packing = packing},
-            context);
-  return out;
+BertLayer::Workspace BertLayer::workspace(std::ptrdiff_t tokens, Context& context) const {
+  const auto room = [&](std::ptrdiff_t width) {
+    const std::ptrdiff_t shape[] = {tokens, width};
+    return Tensor::empty(DType::f32, shape, context.memory());
+  };
+  const std::ptrdiff_t e = output_.shape().out_features;
+  return {.qkv = room(3 * e), .mixed = room(e), .attended = room(e), .wide = room(intermediate_.shape().out_features)};
 }
 
-Tensor BertLayer::forward(const Tensor& x, const Packing& packing, Context& context) const {
-  const Tensor attended = attend(x, packing, context);
-  const Tensor y = attention_norm_(attention_output_(attended, {.residual = x}, context), context);
-  const Tensor wide = intermediate_(y, {.activation = activation_}, context);
-  return output_norm_(output_(wide, {.residual = y}, context), context);
+void BertLayer::forward(Tensor& hidden, const Packing& packing, Workspace& room, Context& context) const {
+  const auto project = [&](const Tensor& x, const nn::Linear& layer, Tensor& y, LinearOptions options) {
+    options.bias = layer.bias();
+    linear(x, layer.weight(), y, options, context);
+  };
+  project(hidden, qkv_, room.qkv, {});
+  const View<const float, 2> all = std::as_const(room.qkv).view<float, 2>();
+  const std::ptrdiff_t e = all.extent(1) / 3;
+  attention(as_heads(all.slice(1, 0, e), heads_), as_heads(all.slice(1, e, 2 * e), heads_),
+            as_heads(all.slice(1, 2 * e, 3 * e), heads_), as_heads(room.mixed.view<float, 2>(), heads_),
+            {.packing = packing}, context);
+  project(room.mixed, attention_output_, room.attended,
+          {.residual = std::as_const(hidden), .norm = attention_norm_.options()});
+  project(room.attended, intermediate_, room.wide, {.activation = activation_});
+  project(room.wide, output_, hidden, {.residual = std::as_const(room.attended), .norm = output_norm_.options()});
 }
 
 }  // namespace attn::models

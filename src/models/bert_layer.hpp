@@ -17,16 +17,20 @@ class BertLayer {
   // `prefix` is "encoder.layer.0." of the first.
   BertLayer(const BertConfig& config, const BertTensors& tensors, const std::string& prefix);
 
-  // x, (tokens, E) f32, to the same shape. Tokens see those of their own sequence.
-  Tensor forward(const Tensor& x, const Packing& packing, Context& context) const;
+  // Room for what a layer makes on its way, (tokens, width) f32 each; one for all layers of a model.
+  struct Workspace {
+    Tensor qkv, mixed, attended, wide;
+  };
+  Workspace workspace(std::ptrdiff_t tokens, Context& context) const;
+
+  // hidden, (tokens, E) f32, in place. Tokens see those of their own sequence.
+  void forward(Tensor& hidden, const Packing& packing, Workspace& room, Context& context) const;
 
  private:
   std::ptrdiff_t heads_;
   Activation activation_;
   nn::Linear qkv_, attention_output_, intermediate_, output_;
   nn::LayerNorm attention_norm_, output_norm_;
-
-  Tensor attend(const Tensor& x, const Packing& packing, Context& context) const;
 };
 
 }  // namespace attn::models

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <attn/error.hpp>
 #include <attn/models/embed.hpp>
+#include <attn/parallel.hpp>
 #include <cmath>
 
 #include "base/concat.hpp"
@@ -9,6 +10,9 @@ namespace attn::models {
 namespace {
 
 using base::concat;
+
+// Texts that threads share out to read them, before any goes through the model.
+constexpr std::size_t kTextsAtOnce = 256;
 
 // Divides each row by its L2 norm; a row of zeros stays.
 void normalise_rows(View<float, 2> rows) {
@@ -87,8 +91,19 @@ Embeddings embed(const BertModel& model, std::span<const std::string> texts, con
     batch = TokenBatch();
     if (options.progress) options.progress(static_cast<std::size_t>(done), texts.size());
   };
+  std::vector<io::Encoding> encodings(std::min(texts.size(), kTextsAtOnce));
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const io::Encoding encoding = tokenizer.encode(texts[i], encoding_options);
+    if (i % kTextsAtOnce == 0) {
+      const auto count = static_cast<std::ptrdiff_t>(std::min(kTextsAtOnce, texts.size() - i));
+      parallel_for(
+          count,
+          [&](std::ptrdiff_t n) {
+            const auto at = static_cast<std::size_t>(n);
+            encodings[at] = tokenizer.encode(texts[i + at], encoding_options);
+          },
+          context);
+    }
+    const io::Encoding& encoding = encodings[i % kTextsAtOnce];
     if (encoding.cut) result.cut.push_back(i);
     if (encoding.replaced_invalid_utf8) result.replaced_invalid.push_back(i);
     const std::ptrdiff_t together = batch.tokens() + static_cast<std::ptrdiff_t>(encoding.ids.size());

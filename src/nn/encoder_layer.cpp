@@ -3,6 +3,13 @@
 #include <attn/nn/encoder_layer.hpp>
 
 namespace attn::nn {
+namespace {
+
+std::optional<NormOptions> options_of(const LayerNorm* norm) {
+  return norm == nullptr ? std::nullopt : std::optional(norm->options());
+}
+
+}  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(const EncoderLayerShape& shape)
     : shape_(shape),
@@ -32,30 +39,32 @@ void TransformerEncoderLayer::read(StateReader& reader) {
   read(norm2_, "norm2.");
 }
 
-Tensor TransformerEncoderLayer::attend(const Input& x, const Input& residual, const EncoderLayerOptions& options,
-                                       Context& context) const {
+Tensor TransformerEncoderLayer::attend(const Input& x, const Input& residual, const LayerNorm* norm,
+                                       const EncoderLayerOptions& options, Context& context) const {
   return self_attn_(x, x, x,
                     {.key_padding_mask = options.src_key_padding_mask,
                      .attn_mask = options.src_mask,
                      .is_causal = options.is_causal,
                      .residual = residual,
+                     .norm = options_of(norm),
                      .attention = options.attention},
                     context)
       .y;
 }
 
-Tensor TransformerEncoderLayer::feed_forward(const Input& x, const Input& residual, Context& context) const {
+Tensor TransformerEncoderLayer::feed_forward(const Input& x, const Input& residual, const LayerNorm* norm,
+                                             Context& context) const {
   const Tensor inner = linear1_(x, {.activation = shape_.activation}, context);
-  return linear2_(inner, {.residual = residual}, context);
+  return linear2_(inner, {.residual = residual, .norm = options_of(norm)}, context);
 }
 
 Tensor TransformerEncoderLayer::operator()(Input x, const EncoderLayerOptions& options, Context& context) const {
   if (shape_.norm_first) {
-    const Tensor attended = attend(norm1_(x, context), x, options, context);
-    return feed_forward(norm2_(attended, context), attended, context);
+    const Tensor attended = attend(norm1_(x, context), x, nullptr, options, context);
+    return feed_forward(norm2_(attended, context), attended, nullptr, context);
   }
-  const Tensor attended = norm1_(attend(x, x, options, context), context);
-  return norm2_(feed_forward(attended, attended, context), context);
+  const Tensor attended = attend(x, x, &norm1_, options, context);
+  return feed_forward(attended, attended, &norm2_, context);
 }
 
 void TransformerEncoderLayer::visit(ParameterVisitor& visitor) {

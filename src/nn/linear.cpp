@@ -23,8 +23,9 @@ void Linear::load(const StateDict& state, const std::string& prefix, Context& co
 
 void Linear::read(StateReader& reader) {
   const Tensor weight = reader.take("weight", {shape_.out_features, shape_.in_features});
-  if (shape_.bias) bias_ = reader.take("bias", {shape_.out_features});
-  if (weight.has_value()) weight_ = PackedWeight(weight, reader.context());
+  if (weight.has_value()) weight_ = PackedWeight(weight, shape_.storage, reader.context());
+  // In the dtype of the products, so that no call widens it.
+  if (shape_.bias) bias_ = in_dtype(reader.take("bias", {shape_.out_features}), weight_.dtype());
   weight_variable_ = bias_variable_ = {};
 }
 
@@ -59,7 +60,7 @@ Tensor Linear::operator()(Input x, const LinearCall& call, Context& context) con
                 base::concat("shape ", base::shape_text(x.shape()), ", expected (..., ", shape_.in_features, ")"));
   }
   Tensor x_copy, residual_copy, y = empty_like_rows(x, shape_.out_features, weight.dtype(), context);
-  LinearOptions options{.bias = bias, .activation = call.activation};
+  LinearOptions options{.bias = bias, .activation = call.activation, .norm = call.norm};
   if (call.residual.given()) {
     check_numbers("Linear", "residual", call.residual);
     if (!std::equal(y.shape().begin(), y.shape().end(), call.residual.shape().begin(), call.residual.shape().end())) {

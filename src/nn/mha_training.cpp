@@ -80,6 +80,7 @@ MultiHeadAttention MultiHeadAttention::as_loaded(Context& context) const {
 MhaVariables MultiHeadAttention::operator()(const Variable& query, const Variable& key, const Variable& value,
                                             const MhaOptions& options, Context& context) const {
   check_trainable(kWhere, in_weight_variable_.has_value() ? in_weight_variable_ : q_weight_variable_);
+  if (options.norm) throw Error(kWhere, "norm", "given, expected none with gradients");
   const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
   const MhaSizes sizes = mha_sizes(shape_, query.value(), key.value(), value.value(),
                                    query.dtype() == DType::f64 ? DType::f64 : DType::f32);

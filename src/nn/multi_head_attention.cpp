@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::string_view kWhere = "MultiHeadAttention";
 
+// Outputs of a packed weight can be read alone from each multiple of this on.
+constexpr std::ptrdiff_t kPartStep = 16;
+
 void check(const MhaShape& s) {
   const auto at_least = [](const char* name, std::ptrdiff_t value, std::ptrdiff_t least) {
     if (value < least) throw Error(kWhere, name, base::concat(value, ", expected ", least, " or more"));
@@ -47,6 +50,13 @@ In<1> between(const Tensor& t, std::ptrdiff_t begin, std::ptrdiff_t end) {
   const auto* data = static_cast<const std::byte*>(t.data());
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(size_of(t.dtype())), step = t.strides()[0];
   return {t.dtype(), data + begin * step * size, Extents<1>(end - begin), Extents<1>(step)};
+}
+
+// Whether two operands are one.
+bool is_same(const Input& a, const Input& b) {
+  bool is_same = a.data() == b.data() && a.dtype() == b.dtype() && a.rank() == b.rank();
+  for (int d = 0; is_same && d < a.rank(); ++d) is_same = a.extent(d) == b.extent(d) && a.stride(d) == b.stride(d);
+  return is_same;
 }
 
 // x W^T + b in x's own layout.
@@ -92,22 +102,38 @@ void MultiHeadAttention::load(const StateDict& state, const std::string& prefix,
   load_state(*this, state, prefix, context);
 }
 
+// in_proj_weight: as one product, of which each part can be read alone where parts begin where panels do.
+void MultiHeadAttention::pack(const Tensor& weight, Context& context) {
+  const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
+  all_ = {};
+  if (e % kPartStep == 0 && g % kPartStep == 0) {
+    all_ = PackedWeight(weight, context);
+    query_ = all_.outputs(0, e);
+    key_ = all_.outputs(e, e + g);
+    value_ = all_.outputs(e + g, e + 2 * g);
+  } else {
+    query_ = PackedWeight(rows_between(weight, 0, e), context);
+    key_ = PackedWeight(rows_between(weight, e, e + g), context);
+    value_ = PackedWeight(rows_between(weight, e + g, e + 2 * g), context);
+  }
+}
+
 void MultiHeadAttention::read(StateReader& reader) {
   const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
-  const auto pack = [&](const Tensor& t, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    return t.has_value() ? PackedWeight(rows_between(t, begin, end), reader.context()) : PackedWeight();
-  };
   if (shape_.kdim == e && shape_.vdim == e) {
     const Tensor all = reader.take("in_proj_weight", {e + 2 * g, e});
-    query_ = pack(all, 0, e);
-    key_ = pack(all, e, e + g);
-    value_ = pack(all, e + g, e + 2 * g);
+    if (all.has_value()) pack(all, reader.context());
   } else {
-    query_ = pack(reader.take("q_proj_weight", {e, e}), 0, e);
-    key_ = pack(reader.take("k_proj_weight", {g, shape_.kdim}), 0, g);
-    value_ = pack(reader.take("v_proj_weight", {g, shape_.vdim}), 0, g);
+    const auto pack_own = [&](const char* name, std::ptrdiff_t out, std::ptrdiff_t in) {
+      const Tensor own = reader.take(name, {out, in});
+      return own.has_value() ? PackedWeight(own, reader.context()) : PackedWeight();
+    };
+    all_ = {};
+    query_ = pack_own("q_proj_weight", e, e);
+    key_ = pack_own("k_proj_weight", g, shape_.kdim);
+    value_ = pack_own("v_proj_weight", g, shape_.vdim);
   }
-  if (shape_.bias) in_bias_ = reader.take("in_proj_bias", {e + 2 * g});
+  if (shape_.bias) in_bias_ = in_dtype(reader.take("in_proj_bias", {e + 2 * g}), query_.dtype());
   if (shape_.add_bias_kv) {
     bias_k_ = reader.take("bias_k", {1, 1, g});
     bias_v_ = reader.take("bias_v", {1, 1, g});
@@ -118,9 +144,41 @@ void MultiHeadAttention::read(StateReader& reader) {
   in_bias_variable_ = bias_k_variable_ = bias_v_variable_ = {};
 }
 
+MultiHeadAttention::Projected MultiHeadAttention::project(const Input& query, const Input& key, const Input& value,
+                                                          std::ptrdiff_t appended, Context& context) const {
+  const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
+  const std::ptrdiff_t heads = shape_.num_heads, kv_heads = shape_.num_kv_heads;
+  const Layout layout = shape_.layout;
+  const In<1> q_bias = between(in_bias_, 0, e), k_bias = between(in_bias_, e, e + g);
+  const In<1> v_bias = between(in_bias_, e + g, e + 2 * g);
+  Projected to;
+  if (appended == 0 && all_.out_features() != 0 && is_same(query, key) && is_same(query, value)) {
+    // One product reads the tokens once; attention reads its columns where they are.
+    const Tensor& all = to.memory[0] = nn::project(query, all_, between(in_bias_, 0, e + 2 * g), context);
+    to.q = heads_of(all, layout, heads, 0, head_dim());
+    to.k = heads_of(all, layout, kv_heads, e, head_dim());
+    to.v = heads_of(all, layout, kv_heads, e + g, head_dim());
+    return to;
+  }
+  const auto key_or_value = [&](const char* name, const Input& x, const PackedWeight& weight, const In<1>& bias,
+                                const Tensor& learned) {
+    if (appended == 0) return nn::project(x, weight, bias, context);
+    const TokenBatch tokens = token_batch(kWhere, name, x, layout, weight.in_features());
+    return project_and_append(tokens, weight, bias, learned, appended, context);
+  };
+  to.memory[0] = nn::project(query, query_, q_bias, context);
+  to.memory[1] = key_or_value("key", key, key_, k_bias, bias_k_);
+  to.memory[2] = key_or_value("value", value, value_, v_bias, bias_v_);
+  const Layout kv_layout = appended != 0 ? Layout::batch_first : layout;
+  to.q = heads_of(std::as_const(to.memory[0]), layout, heads);
+  to.k = heads_of(std::as_const(to.memory[1]), kv_layout, kv_heads);
+  to.v = heads_of(std::as_const(to.memory[2]), kv_layout, kv_heads);
+  return to;
+}
+
 MhaOutput MultiHeadAttention::operator()(Input query, Input key, Input value, const MhaOptions& options,
                                          Context& context) const {
-  const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
+  const std::ptrdiff_t e = shape_.embed_dim;
   // The constructor makes num_kv_heads at least 1; it is 0 in a layer that was never given a shape.
   if (shape_.num_kv_heads != 0 && is_trainable()) return as_loaded(context)(query, key, value, options, context);
   if (shape_.num_kv_heads == 0 || query_.out_features() != e || query_.in_features() != e) {
@@ -128,19 +186,12 @@ MhaOutput MultiHeadAttention::operator()(Input query, Input key, Input value, co
   }
   const TokenBatch q = token_batch(kWhere, "query", query, shape_.layout, e);
   const TokenBatch k = token_batch(kWhere, "key", key, shape_.layout, shape_.kdim);
-  const TokenBatch v = token_batch(kWhere, "value", value, shape_.layout, shape_.vdim);
+  token_batch(kWhere, "value", value, shape_.layout, shape_.vdim);
   const MhaSizes sizes = mha_sizes(shape_, query, key, value, query_.dtype());
   const std::ptrdiff_t appended = sizes.appended;
   const MhaMasks masks(options, sizes, context);
 
-  const In<1> q_bias = between(in_bias_, 0, e), k_bias = between(in_bias_, e, e + g);
-  const In<1> v_bias = between(in_bias_, e + g, e + 2 * g);
-  const Tensor queries = project(query, query_, q_bias, context);
-  const Tensor keys = appended != 0 ? project_and_append(k, key_, k_bias, bias_k_, appended, context)
-                                    : project(key, key_, k_bias, context);
-  const Tensor values = appended != 0 ? project_and_append(v, value_, v_bias, bias_v_, appended, context)
-                                      : project(value, value_, v_bias, context);
-  const Layout kv_layout = appended != 0 ? Layout::batch_first : shape_.layout;
+  const Projected heads = project(query, key, value, appended, context);
 
   Tensor mixed = empty_like_rows(query, e, query_.dtype(), context), weights;
   AttentionOutputs outs{.out = heads_of(mixed, shape_.layout, shape_.num_heads)};
@@ -149,9 +200,8 @@ MhaOutput MultiHeadAttention::operator()(Input query, Input key, Input value, co
     weights = Tensor::empty(query_.dtype(), shape, context.memory());
     outs.weights = weights;
   }
-  attention(heads_of(queries, shape_.layout, shape_.num_heads), heads_of(keys, kv_layout, shape_.num_kv_heads),
-            heads_of(values, kv_layout, shape_.num_kv_heads), outs, masks.attention(), context);
-  return {.y = out_(mixed, {.residual = options.residual}, context),
+  attention(heads.q, KeyValue(heads.k, heads.v), outs, masks.attention(), context);
+  return {.y = out_(mixed, {.residual = options.residual, .norm = options.norm}, context),
           .weights = asked_weights(weights, options, q.is_batched, context)};
 }
 

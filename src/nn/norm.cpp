@@ -21,6 +21,11 @@ void check_input(std::string_view where, const NormShape& shape, const Input& x)
   }
 }
 
+// A parameter that no call need widen: f64 stays, for f64's sake, and f32 serves the others.
+Tensor ready(const Tensor& parameter) {
+  return in_dtype(parameter, parameter.dtype() == DType::f64 ? DType::f64 : DType::f32);
+}
+
 DType result_dtype(const Input& x) { return x.dtype() == DType::f64 ? DType::f64 : DType::f32; }
 
 }  // namespace
@@ -32,8 +37,8 @@ void LayerNorm::load(const StateDict& state, const std::string& prefix, Context&
 }
 
 void LayerNorm::read(StateReader& reader) {
-  weight_ = reader.take("weight", {shape_.features});
-  if (shape_.bias) bias_ = reader.take("bias", {shape_.features});
+  weight_ = ready(reader.take("weight", {shape_.features}));
+  if (shape_.bias) bias_ = ready(reader.take("bias", {shape_.features}));
   weight_variable_ = bias_variable_ = {};
 }
 
@@ -47,14 +52,19 @@ Variable LayerNorm::operator()(const Variable& x, Context& context) const {
   return autograd::layer_norm(x, weight_variable_, bias_variable_, shape_.eps, context);
 }
 
-Tensor LayerNorm::operator()(Input x, Context& context) const {
+NormOptions LayerNorm::options() const {
   const bool is_trained = weight_variable_.has_value();
   const Tensor& weight = is_trained ? weight_variable_.value() : weight_;
   const Tensor& bias = is_trained ? bias_variable_.value() : bias_;
   if (!weight.has_value()) throw Error("LayerNorm", "weight", "not loaded");
+  return {.weight = weight, .bias = bias, .eps = shape_.eps};
+}
+
+Tensor LayerNorm::operator()(Input x, Context& context) const {
+  const NormOptions norm = options();
   check_input("LayerNorm", shape_, x);
   Tensor copy, y = empty_like_rows(x, shape_.features, result_dtype(x), context);
-  attn::layer_norm(as_rows(x, context, copy), rows_of(y), {.weight = weight, .bias = bias, .eps = shape_.eps}, context);
+  attn::layer_norm(as_rows(x, context, copy), rows_of(y), norm, context);
   return y;
 }
 
@@ -65,7 +75,7 @@ void RMSNorm::load(const StateDict& state, const std::string& prefix, Context& c
 }
 
 void RMSNorm::read(StateReader& reader) {
-  weight_ = reader.take("weight", {shape_.features});
+  weight_ = ready(reader.take("weight", {shape_.features}));
   weight_variable_ = {};
 }
 

@@ -36,6 +36,10 @@ void check_trainable(std::string_view where, const autograd::Variable& parameter
     throw Error(where, "weight", "not trainable, expected initialise or load_parameters first");
 }
 
+Tensor in_dtype(const Tensor& parameter, DType dtype) {
+  return !parameter.has_value() || parameter.dtype() == dtype ? parameter : parameter.to(dtype);
+}
+
 Tensor contiguous(const Input& x, Context& context) {
   Tensor copy = Tensor::empty(x.dtype(), x.shape(), context.memory());
   const std::size_t bytes = size_of(x.dtype());

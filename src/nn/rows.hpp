@@ -22,6 +22,9 @@ void check_numbers(std::string_view where, std::string_view argument, const Inpu
 // Throws Error naming `where` unless the parameter was given numbers by initialise or load_parameters.
 void check_trainable(std::string_view where, const autograd::Variable& parameter);
 
+// A parameter in the dtype that a layer computes in: itself, or a copy. Nothing of one that holds nothing.
+Tensor in_dtype(const Tensor& parameter, DType dtype);
+
 // A row-major copy of x, in its own dtype.
 Tensor contiguous(const Input& x, Context& context);
 

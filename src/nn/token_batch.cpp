@@ -7,9 +7,10 @@
 namespace attn::nn {
 namespace {
 
+// Heads of `dim` features whose first element is at `data`.
 template <class AnyView, class Pointer>
-AnyView by_heads(const Tensor& t, Pointer data, Layout layout, std::ptrdiff_t heads) {
-  const std::ptrdiff_t features = t.extent(-1), dim = features / heads;
+AnyView by_heads(const Tensor& t, Pointer data, Layout layout, std::ptrdiff_t heads, std::ptrdiff_t dim) {
+  const std::ptrdiff_t features = t.extent(-1);
   if (t.rank() == 2) return {t.dtype(), data, {1, heads, t.extent(0), dim}, {std::ptrdiff_t{0}, dim, features, 1}};
   const std::ptrdiff_t outer = t.extent(1) * features;
   if (layout == Layout::batch_first) {
@@ -41,8 +42,14 @@ TokenBatch token_batch(std::string_view where, std::string_view argument, const 
 }
 
 In<4> heads_of(const Tensor& t, Layout layout, std::ptrdiff_t heads) {
-  return by_heads<In<4>>(t, t.data(), layout, heads);
+  return by_heads<In<4>>(t, t.data(), layout, heads, t.extent(-1) / heads);
 }
-Out<4> heads_of(Tensor& t, Layout layout, std::ptrdiff_t heads) { return by_heads<Out<4>>(t, t.data(), layout, heads); }
+In<4> heads_of(const Tensor& t, Layout layout, std::ptrdiff_t heads, std::ptrdiff_t first, std::ptrdiff_t dim) {
+  const std::ptrdiff_t at = t.size() == 0 ? 0 : first * static_cast<std::ptrdiff_t>(size_of(t.dtype()));
+  return by_heads<In<4>>(t, static_cast<const std::byte*>(t.data()) + at, layout, heads, dim);
+}
+Out<4> heads_of(Tensor& t, Layout layout, std::ptrdiff_t heads) {
+  return by_heads<Out<4>>(t, t.data(), layout, heads, t.extent(-1) / heads);
+}
 
 }  // namespace attn::nn

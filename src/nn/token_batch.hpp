@@ -23,6 +23,8 @@ TokenBatch token_batch(std::string_view where, std::string_view argument, const 
 
 // A contiguous tensor (batch, tokens, heads * dim) in `layout`, or (tokens, heads * dim), by heads.
 In<4> heads_of(const Tensor& t, Layout layout, std::ptrdiff_t heads);
+// The same of its features first ... first + heads * dim - 1 alone.
+In<4> heads_of(const Tensor& t, Layout layout, std::ptrdiff_t heads, std::ptrdiff_t first, std::ptrdiff_t dim);
 Out<4> heads_of(Tensor& t, Layout layout, std::ptrdiff_t heads);
 
 }  // namespace attn::nn

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <attn/error.hpp>
+#include <attn/memory_pool.hpp>
 #include <attn/models.hpp>
 #include <cmath>
 
@@ -80,6 +81,15 @@ TEST(Embed, ARowHasTheSameBitsInAnyCompanyOnAnyNumberOfThreads) {
       EXPECT_EQ(max_distance(alone.values.values<float>(), row_of(all.values, static_cast<std::ptrdiff_t>(i))), 0) << i;
     }
   }
+}
+
+TEST(Embed, TakesNoMemoryAfterTheFirstCall) {
+  MemoryPool pool;
+  Context context({.threads = 1, .memory = &pool});
+  embed(model(), texts(), {.batch_tokens = 20}, context);
+  const std::size_t before = pool.upstream_allocations();
+  for (int i = 0; i < 3; ++i) embed(model(), texts(), {.batch_tokens = 20}, context);
+  EXPECT_EQ(pool.upstream_allocations(), before);
 }
 
 TEST(Embed, TellsWhatWasCutAndReplaced) {

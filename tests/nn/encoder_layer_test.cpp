@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <attn/memory_pool.hpp>
 #include <attn/nn/encoder_layer.hpp>
 
 #include "gtest/gtest.h"
@@ -92,6 +93,17 @@ TEST(TransformerEncoderLayer, ARowIsTheSameAloneInAPaddedBatchAndOnAnyThreads) {
       EXPECT_EQ(tokens_of(layer(sequence), 0, kLengths[b]), tokens_of(y, b, kLengths[b])) << "sequence " << b;
     }
   }
+}
+
+TEST(TransformerEncoderLayer, TakesNoMemoryAfterTheFirstCall) {
+  MemoryPool pool;
+  Context context({.threads = 1, .memory = &pool});
+  const Tensor x = normal_tensor(DType::f32, 50, 3, 70, kFeatures);
+  const TransformerEncoderLayer layer = random_layer(false);
+  layer(x, {}, context);
+  const std::size_t before = pool.upstream_allocations();
+  for (int i = 0; i < 3; ++i) layer(x, {}, context);
+  EXPECT_EQ(pool.upstream_allocations(), before);
 }
 
 TEST(TransformerEncoderLayer, ErrorsNameEveryTensor) {

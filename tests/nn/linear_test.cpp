@@ -42,6 +42,18 @@ TEST(Linear, ActivationThenResidual) {
   EXPECT_EQ(largest_difference(y, Tensor::of<float>({1, 42, 14, 23}, 2, 2)), 0);
 }
 
+TEST(Linear, PacksAsItsShapeSays) {
+  const Tensor x = Tensor::of<float>({1, 1, 1}, 1, 3);
+  for (const WeightStorage storage : {WeightStorage::full, WeightStorage::bf16, WeightStorage::int8}) {
+    Linear layer({.in_features = 3, .out_features = 2, .storage = storage});
+    layer.load({{"weight", kWeight}, {"bias", kBias.to(DType::bf16)}});
+    EXPECT_EQ(layer.weight().storage(), storage);
+    EXPECT_EQ(layer.bias().dtype(), DType::f32);
+    const Tensor y = layer(x);
+    EXPECT_NEAR((y.view<float, 2>()(0, 0)), 16, 0.03);
+  }
+}
+
 TEST(Linear, ComputesInTheWeightsPrecision) {
   Linear layer({.in_features = 3, .out_features = 2, .bias = false});
   layer.load({{"weight", kWeight.to(DType::f64)}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <attn/nn/multi_head_attention.hpp>
+#include <attn/nn/norm.hpp>
 
 #include "gtest/gtest.h"
 #include "nn/torch_goldens.hpp"
@@ -111,6 +112,23 @@ TEST(MultiHeadAttention, LayoutsResidualAndUnbatchedAgree) {
       EXPECT_EQ((y.view<float, 3>()(1, t, c)), (z.view<float, 3>()(t, 1, c)));
       EXPECT_EQ((y.view<float, 3>()(1, t, c)), (w.view<float, 2>()(t, c)));
     }
+  }
+}
+
+// Queries, keys and values of one tensor come from one product; of three, from three, which give the same bits.
+TEST(MultiHeadAttention, ProjectsAtOnceWhatIsTheSame) {
+  for (const Layout layout : {Layout::batch_first, Layout::tokens_first}) {
+    MultiHeadAttention layer({.embed_dim = 64, .num_heads = 4, .num_kv_heads = 2, .layout = layout});
+    layer.load(random_state(64, 32));
+    const Tensor x = normal_tensor(DType::f32, 9, 3, 17, 64), same = x.clone();
+    const Tensor y = layer(x, x, x).y;
+    EXPECT_TRUE(same_bits(layer(x, same, same).y, y));
+    EXPECT_TRUE(same_bits(layer(same, x, same).y, y));
+    // The norm in the same pass, too.
+    LayerNorm norm({.features = 64});
+    norm.load({{"weight", normal_tensor(DType::f32, 7, 64)}, {"bias", normal_tensor(DType::bf16, 8, 64)}});
+    EXPECT_TRUE(
+        same_bits(layer(x, x, x, {.residual = x, .norm = norm.options()}).y, norm(layer(x, x, x, {.residual = x}).y)));
   }
 }
 

@@ -58,8 +58,10 @@ class ATTN_API TransformerEncoderLayer {
   const EncoderLayerShape& shape() const { return shape_; }
 
  private:
-  Tensor attend(const Input& x, const Input& residual, const EncoderLayerOptions& options, Context& context) const;
-  Tensor feed_forward(const Input& x, const Input& residual, Context& context) const;
+  // `norm` comes after the residual, in the same pass; null: none.
+  Tensor attend(const Input& x, const Input& residual, const LayerNorm* norm, const EncoderLayerOptions& options,
+                Context& context) const;
+  Tensor feed_forward(const Input& x, const Input& residual, const LayerNorm* norm, Context& context) const;
   Variable attend(const Variable& x, const EncoderLayerOptions& options, Context& context) const;
   Variable feed_forward(const Variable& x, const EncoderLayerOptions& options, Context& context) const;
 

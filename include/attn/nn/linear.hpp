@@ -6,6 +6,7 @@
 #include <attn/nn/input.hpp>
 #include <attn/nn/parameters.hpp>
 #include <attn/nn/state_dict.hpp>
+#include <optional>
 
 namespace attn::nn {
 inline namespace ATTN_ABI {
@@ -14,12 +15,15 @@ struct LinearShape {
   std::ptrdiff_t in_features = 0;
   std::ptrdiff_t out_features = 0;
   bool bias = true;  // whether there is one
+  // How the loaded weight is packed. Training keeps its own, and packs it in full.
+  WeightStorage storage = WeightStorage::full;
 };
 
 // What is done to a product while it is in the cache.
 struct LinearCall {
   Activation activation = Activation::none;
-  Input residual = {};  // of the result's shape, added after the activation
+  Input residual = {};                   // of the result's shape, added after the activation
+  std::optional<NormOptions> norm = {};  // layer_norm over the last dimension after that; LayerNorm::options() of one
 };
 
 }  // namespace ATTN_ABI

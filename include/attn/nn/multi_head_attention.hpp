@@ -45,6 +45,8 @@ struct MhaOptions {
   Input attn_mask = {};
   bool is_causal = false;  // query i sees keys 0 ... i and those that the layer appends, and what the masks leave
   Input residual = {};     // of the result's shape, added to it
+  // Without gradients: layer_norm over the last dimension after that; LayerNorm::options() of one.
+  std::optional<NormOptions> norm = {};
   // Everything else that attention can do. Its mask and bias see the appended keys behind the others; they apply
   // besides those above.
   AttentionOptions attention = {};
@@ -97,10 +99,19 @@ class ATTN_API MultiHeadAttention {
 
  private:
   bool is_trainable() const { return in_weight_variable_.has_value() || q_weight_variable_.has_value(); }
+  void pack(const Tensor& weight, Context& context);
+  // Queries, keys and values by heads, and where they are kept.
+  struct Projected {
+    Tensor memory[3] = {};
+    In<4> q = {}, k = {}, v = {};
+  };
+  Projected project(const Input& query, const Input& key, const Input& value, std::ptrdiff_t appended,
+                    Context& context) const;
   // The layer with its parameters as they are now, for inference.
   MultiHeadAttention as_loaded(Context& context) const;
 
   MhaShape shape_;
+  PackedWeight all_;  // queries, keys and values at once, for self-attention; the next three are parts of it then
   PackedWeight query_, key_, value_;
   Tensor in_bias_, bias_k_, bias_v_;
   Linear out_;

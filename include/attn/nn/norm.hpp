@@ -39,6 +39,9 @@ class ATTN_API LayerNorm {
   void visit(ParameterVisitor& visitor);
 
   const NormShape& shape() const { return shape_; }
+  // Its parameters as they are now, for a projection that normalises in the same pass. They must outlive the call.
+  // Throws Error before load.
+  NormOptions options() const;
 
  private:
   NormShape shape_;
