@@ -2,7 +2,8 @@
 """Which rows each verb of script/bench measures."""
 import dataclasses
 
-from race.rows import AttentionRow, BackwardRow, EncoderRow, MatmulRow
+from race.layer_rows import EncoderRow, MatmulRow, TrainingRow
+from race.rows import AttentionRow, BackwardRow
 
 EVERYBODY = ("torch", "torch-math", "ort-mha", "ort-attention", "onednn", "openblas", "jax")
 FASTEST = ("torch", "ort-mha", "ort-attention", "jax")
@@ -62,9 +63,11 @@ def lengths():
 
 
 def matmul():
-    return [MatmulRow("matmul", (rows, inputs, outputs), threads, peers=("onednn", "torch", "openblas"))
+    peers = ("onednn", "torch", "openblas")
+    return [MatmulRow("matmul", (rows, inputs, outputs), threads, peers)
             for threads in (1, 2) for rows in (512, 1024, 4096)
-            for inputs, outputs in ((384, 384), (384, 1536), (1536, 384), (768, 768), (1536, 1536))]
+            for inputs, outputs in ((384, 384), (384, 1536), (1536, 384), (768, 768), (1536, 1536))
+            ] + [MatmulRow("few rows", (rows, 4096, 4096), peers=peers) for rows in (1, 4, 16)]
 
 
 def minilm():
@@ -86,10 +89,15 @@ def backward():
     return rows
 
 
+def training():
+    return [TrainingRow("training", (32, 128, 256, 4, 1024, 4), threads, ("torch",)) for threads in (1, 2)]
+
+
 def quick(rows):
     """A few rows of each group, without the longest and without a second thread."""
     wanted = {"core": (0, 1, 2, 3), "masks": (2, 4), "heads": (3, 11), "dtypes": (0, 6), "short": (0, 2), "lengths": (0, 3, 11, 14, 22, 25),
-              "matmul": (1, 3), "minilm": (3, 4), "backward": (0, 1, 10)}
+              "matmul": (1, 3), "minilm": (3, 4), "backward": (0, 1, 10),
+              "few rows": (1,), "training": (0,)}
     groups = {}
     for row in rows:
         groups.setdefault(row.group, []).append(row)
@@ -100,7 +108,7 @@ VERBS = {
     "forward": lambda: core() + masks() + heads() + narrow() + short() + lengths(),
     "matmul": matmul,
     "minilm": minilm,
-    "backward": backward,
+    "backward": lambda: backward() + training(),
 }
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from race import rows
+from race import layer_rows, rows
 from race.peers import title_of
 
 # A round lets each peer work for about so long, in one or more calls.
@@ -145,7 +145,7 @@ def enter(team, name, row, results):
         if worker.missing:
             results[name] = {"skip": worker.missing}
             return None
-        ready = worker.ask(row=rows.to_json(row))
+        ready = worker.ask(row=layer_rows.to_json(row))
     except Died as e:
         results[name] = {"skip": str(e)}
         if (name, row.threads) in team.workers:

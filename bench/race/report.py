@@ -10,6 +10,8 @@ from race.peers import PEERS, title_of
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, "docs", "benchmarks.md")
 IMAGES = os.path.join(ROOT, "docs", "images")
+# Groups whose rows are bound by reading memory.
+READING = ("short", "few rows")
 ORDER = ("forward", "backward", "matmul", "minilm")
 
 SECTIONS = {
@@ -24,6 +26,8 @@ SECTIONS = {
     "matmul": ("Matrix products of projections", "y = x W^T in f32, rows x inputs x outputs; the weight is packed beforehand where a "
                "library can."),
     "backward": ("Gradients", "Of q, k and v, the forward call made before; 2.5 times its flops."),
+    "few rows": ("Matrix products of few rows", "Bound by reading the weight."),
+    "training": ("A step of training", "An encoder, forward and backward, and AdamW; eager PyTorch beside it."),
     "minilm": ("A whole encoder", "all-MiniLM-L6-v2 in f32. attn is given the whole padded batch in every row; \"in 4 batches\" means that "
                "the peers' caller has sorted the texts by length. GF/s count no padding."),
 }
@@ -57,8 +61,7 @@ def line_of(entry, peers, peaks):
     ours = found["attn"]
     if "min" not in ours:
         return [entry["name"], row.get("mask", ""), ours["skip"]] + [""] * (len(peers) + 3)
-    is_short = row["group"] == "short"
-    share = (check.share_of_reading if is_short else check.share_of_peak)(entry, ours["min"], peaks)
+    share = (check.share_of_reading if row["group"] in READING else check.share_of_peak)(entry, ours["min"], peaks)
     reach = check.reach_of(entry["key"])
     cells = [entry["name"], row.get("mask", ""), f"{milliseconds(ours['min'])} ({milliseconds(ours['median'])})",
              f"{entry['flops'] / ours['min'] / 1e9:.1f}", f"{share:.0f} %" + (f" of {reach}" if reach else ""), megabytes(ours["memory"])]
@@ -98,10 +101,10 @@ def section(group, threads, entries, peaks):
     title, about = SECTIONS[group]
     peers = peers_of(entries)
     heading = f"### {title}, {threads} thread{'s' * (threads > 1)}\n"
-    kind = {"masks": "mask", "minilm": ""}.get(group, "mask" if "mask" in entries[0]["row"] else "")
+    kind = "mask" if "mask" in entries[0]["row"] else ""
     if group in ("dtypes", "short", "backward"):
         entries = [{**e, "name": f"{e['name']} {e['row']['dtype']}"} for e in entries]
-    header = ["row", kind, "attn: ms (median)", "GF/s", "of the reading" if group == "short" else "of the peak", "MB", *map(title_of, peers)]
+    header = ["row", kind, "attn: ms (median)", "GF/s", "of the reading" if group in READING else "of the peak", "MB", *map(title_of, peers)]
     rows = [line_of(entry, peers, peaks) for entry in entries]
     if not kind:
         header.pop(1)

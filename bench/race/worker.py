@@ -15,7 +15,7 @@ import sys
 import time
 import traceback
 
-from race import peers, rows
+from race import layer_rows, peers
 
 
 class Channel:
@@ -101,12 +101,12 @@ def main():
             status = 1
             try:
                 if "row" in message:
-                    serve_row(channel, members, rows.from_json(message["row"]))
+                    serve_row(channel, members, layer_rows.from_json(message["row"]))
                 elif "roofline" in message:
                     flops, read = members[0].roofline(message["roofline"])
                     channel.send(flops=flops, bytes=read, bf16=members[0].bf16_peak())
                 elif "prepare" in message:
-                    members[0].keep_expected(rows.from_json(message["prepare"]))
+                    members[0].keep_expected(layer_rows.from_json(message["prepare"]))
                 else:
                     members[0].export(message["export"])
                 status = 0

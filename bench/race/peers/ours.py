@@ -12,6 +12,10 @@ def widened(x, dtype):
     return (x.astype(np.uint32) << 16).view(np.float32) if dtype == "bf16" else x.astype(np.float32)
 
 
+def pointer(array):
+    return ctypes.c_void_p(array.ctypes.data)
+
+
 class Ours:
     def __init__(self, options):
         self.library = native.Library(options["library"])
@@ -50,9 +54,24 @@ class Ours:
         model = self.library.pointer("load", self.options["model"].encode(), row.threads)
         ids, mask = data["ids"], data["mask"]
         hidden = np.empty((*ids.shape, 384), np.float32)
-        arguments = (model, ctypes.c_void_p(ids.ctypes.data), ctypes.c_void_p(mask.ctypes.data), ctypes.c_int64(ids.shape[0]),
-                     ctypes.c_int64(ids.shape[1]), ctypes.c_void_p(hidden.ctypes.data), row.threads)
+        texts, width = map(ctypes.c_int64, ids.shape)
+        arguments = (model, pointer(ids), pointer(mask), texts, width, pointer(hidden), row.threads)
         return Run(lambda: self.library.check(self.library.encode(*arguments)), lambda: hidden)
+
+    def training(self, row, data):
+        batch, tokens, width, heads, feedforward, layers = map(ctypes.c_int64, row.shape)
+        library, loss, losses = self.library, ctypes.c_double(), []
+        handle = library.pointer("training", layers, width, heads, feedforward, row.threads)
+        for name, value in data["parameters"].items():
+            rows, columns = (*value.shape, 0)[:2]
+            library.check(library.parameter(handle, name.encode(), pointer(value), ctypes.c_int64(rows), ctypes.c_int64(columns)))
+        arguments = (handle, pointer(data["x"]), pointer(data["target"]), batch, tokens, width, ctypes.byref(loss))
+
+        def call():
+            library.check(library.step(*arguments))
+            losses.append(loss.value)
+
+        return Run(call, lambda: losses[0])
 
     def roofline(self, threads, isa=None):
         """flop/s in registers and byte/s from memory."""
