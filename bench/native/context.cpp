@@ -4,6 +4,7 @@
 #include <attn/roofline.hpp>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "native/guard.hpp"
 
@@ -22,6 +23,14 @@ attn::Context& context_of(int threads) {
 BENCH_API int bench_abi() { return 2; }
 
 BENCH_API const char* bench_isa() { return bench::context_of(1).isa().c_str(); }
+
+// The instruction sets of this machine, best first: "avx2 baseline".
+BENCH_API const char* bench_isas() {
+  static std::string names;
+  names.clear();
+  for (const std::string& isa : attn::available_isas()) names += (names.empty() ? "" : " ") + isa;
+  return names.c_str();
+}
 
 // flop/s in registers and byte/s from memory, of so many threads together, on the instruction set named; on the best
 // that the machine has when it is null.

@@ -60,7 +60,7 @@ def measure(team, verb, rows, is_quick):
                         "bytes": getattr(row, "bytes", 0), "peers": found})
         bar.row_done(row, found)
     bar.close()
-    return {"machine": machine.describe(), "peaks": peaks.best, "versions": team.versions(), "rows": results}
+    return {"machine": machine.describe(peaks.isa), "peaks": peaks.best, "peaks_by_isa": peaks.by_isa, "versions": team.versions(), "rows": results}
 
 
 def try_again(team, rows, measured, is_quick):

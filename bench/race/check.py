@@ -5,7 +5,7 @@ import fnmatch
 import json
 import os
 
-from race import machine, native
+from race import native
 
 LIMITS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "limits.json")
 # What two builds of one commit have been seen to differ by, in the fastest of interleaved rounds.
@@ -111,9 +111,9 @@ def failures(measured, with_limits):
     return found
 
 
-def reach_of(key):
-    """The share that a row is to reach on this machine; None where it is not said."""
+def reach_of(key, kind):
+    """The share that a row is to reach on this kind of machine; None where it is not said."""
     for limit in limits():
         if limit["metric"] in AT_LEAST and fnmatch.fnmatchcase(key, limit["key"]):
-            return of_machine(limit["reach"], machine.kind())
+            return of_machine(limit["reach"], kind)
     return None

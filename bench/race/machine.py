@@ -20,21 +20,16 @@ def cpuinfo(field):
     return match.group(1) if match else ""
 
 
-def has_avx512():
-    return " avx512f" in cpuinfo("flags") + " "
+def kind(isa):
+    """The column of limits.json that this machine is judged by: the instruction set that attn takes, and the maker."""
+    return isa + "-" + {"GenuineIntel": "intel", "AuthenticAMD": "amd"}.get(cpuinfo("vendor_id"), "other")
 
 
-def kind():
-    """The column of limits.json that this machine is judged by: instruction set and maker."""
-    maker = {"GenuineIntel": "intel", "AuthenticAMD": "amd"}.get(cpuinfo("vendor_id"), "other")
-    return ("avx512-" if has_avx512() else "avx2-") + maker
-
-
-def describe():
+def describe(isa):
     caches = output_of("lscpu")
     return {
         "processor": f"{cpuinfo('model name')}, family {cpuinfo('cpu family')}, model {cpuinfo('model')}",
-        "kind": kind(),
+        "kind": kind(isa),
         "cores": len(os.sched_getaffinity(0)),
         "caches": ", ".join(f"{name} {size}" for name, size in re.findall(r"(?m)^(L\S+) cache:\s+(\S+ \S+)", caches)),
         "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}",
@@ -46,16 +41,27 @@ def describe():
 
 
 class Peaks:
-    """The best rates seen in a run, by number of threads: {"1": {"flops", "bytes", "bf16"}, ...}. Measured again before
-    every row, since a shared machine has better and worse moments."""
+    """The best rates seen in a run. Measured again before every row, since a shared machine has better and worse moments.
+
+    best    by number of threads: {"1": {"flops", "bytes", "bf16"}, ...}
+    by_isa  flop/s of one core: {"avx2": ..., "baseline": ...}
+    """
 
     def __init__(self, team):
         self.team, self.best = team, {}
+        worker = self.worker(1)
+        self.isa = worker.about
+        self.by_isa = worker.ask(isas=True)["peaks"]
+        worker.receive()
 
-    def measure(self, threads):
+    def worker(self, threads):
         worker = self.team.get("attn", threads)
         if worker.missing:
             raise SystemExit(f"script/bench: attn itself cannot be measured: {worker.missing}")
+        return worker
+
+    def measure(self, threads):
+        worker = self.worker(threads)
         for count in sorted({1, threads}):
             seen = worker.ask(roofline=count)
             worker.receive()

@@ -56,13 +56,13 @@ def peers_of(entries):
     return [name for name in PEERS if name != "attn" and any("min" in e["peers"].get(name, {}) for e in entries)]
 
 
-def line_of(entry, peers, peaks):
+def line_of(entry, peers, measured):
     row, found = entry["row"], entry["peers"]
     ours = found["attn"]
     if "min" not in ours:
         return [entry["name"], row.get("mask", ""), ours["skip"]] + [""] * (len(peers) + 3)
-    share = (check.share_of_reading if row["group"] in READING else check.share_of_peak)(entry, ours["min"], peaks)
-    reach = check.reach_of(entry["key"])
+    share = (check.share_of_reading if row["group"] in READING else check.share_of_peak)(entry, ours["min"], measured["peaks"])
+    reach = check.reach_of(entry["key"], measured["machine"]["kind"])
     cells = [entry["name"], row.get("mask", ""), f"{milliseconds(ours['min'])} ({milliseconds(ours['median'])})",
              f"{entry['flops'] / ours['min'] / 1e9:.1f}", f"{share:.0f} %" + (f" of {reach}" if reach else ""), megabytes(ours["memory"])]
     for name in peers:
@@ -97,7 +97,7 @@ def left_out(entries):
     return "".join(f"- {title} is left out of {len(names)} row{'s' * (len(names) > 1)}: {reason}\n" for (title, reason), names in reasons.items())
 
 
-def section(group, threads, entries, peaks):
+def section(group, threads, entries, measured):
     title, about = SECTIONS[group]
     peers = peers_of(entries)
     heading = f"### {title}, {threads} thread{'s' * (threads > 1)}\n"
@@ -105,7 +105,7 @@ def section(group, threads, entries, peaks):
     if group in ("dtypes", "short", "backward"):
         entries = [{**e, "name": f"{e['name']} {e['row']['dtype']}"} for e in entries]
     header = ["row", kind, "attn: ms (median)", "GF/s", "of the reading" if group in READING else "of the peak", "MB", *map(title_of, peers)]
-    rows = [line_of(entry, peers, peaks) for entry in entries]
+    rows = [line_of(entry, peers, measured) for entry in entries]
     if not kind:
         header.pop(1)
         rows = [[*row[:1], *row[2:]] for row in rows]
@@ -125,7 +125,7 @@ def tables(verb, measured):
     groups = {}
     for entry in measured["rows"]:
         groups.setdefault((entry["row"]["group"], entry["row"]["threads"]), []).append(entry)
-    parts = [section(group, threads, entries, measured["peaks"]) for (group, threads), entries in groups.items()]
+    parts = [section(group, threads, entries, measured) for (group, threads), entries in groups.items()]
     if ("core", 1) in groups:
         parts.append(memory_table(groups["core", 1]))
     return "\n".join(parts)
@@ -136,6 +136,7 @@ def machine_text(verb, measured):
     rates = "; ".join(f"{threads} thread{'s' * (threads != '1')}: {p['flops'] / 1e9:.1f} GF/s in registers, {p['bytes'] / 1e9:.1f} GB/s streaming read"
                       for threads, p in sorted(peaks.items()))
     bf16 = peaks["1"]["bf16"]
+    rates += "; one core by instruction set: " + ", ".join(f"{isa} {p / 1e9:.1f} GF/s" for isa, p in measured["peaks_by_isa"].items())
     rates += f"; bf16 dot product {bf16 / 1e9:.1f} GF/s a core" if bf16 else "; no bf16 dot product"
     kernels = sorted({e["peers"]["attn"]["says"] for e in measured["rows"] if e["peers"]["attn"].get("says")})
     versions = ", ".join(f"{title_of(name)} {about}" for name, about in measured["versions"].items() if name != "attn")

@@ -7,7 +7,8 @@ memory is then its own, and whatever the row breaks ends with it.
     {"row": ...}    forks -> {"ready": ..., "memory": ..., "error": ..., "first": ..., "says": ...} or {"skip": reason}
     {"time": n}     in the fork: n calls -> {"times": [seconds, ...]}
     {"end": true}   the fork ends -> {"ended": status}
-    {"roofline": n} -> {"flops": ..., "bytes": ..., "bf16": ...}
+    {"roofline": n} -> {"flops": ..., "bytes": ..., "bf16": ...}, then {"ended": status}
+    {"isas": true}  -> {"peaks": {instruction set: flop/s of one core}}, then {"ended": status}
 """
 import json
 import os
@@ -105,6 +106,8 @@ def main():
                 elif "roofline" in message:
                     flops, read = members[0].roofline(message["roofline"])
                     channel.send(flops=flops, bytes=read, bf16=members[0].bf16_peak())
+                elif "isas" in message:
+                    channel.send(peaks=members[0].peaks())
                 elif "prepare" in message:
                     members[0].keep_expected(layer_rows.from_json(message["prepare"]))
                 else:

@@ -24,7 +24,7 @@ def entry(key, flops=1e9, seconds=0.01, bytes_read=0.0, group="core", **peers):
 
 
 def measured(*entries, kind="avx2-amd"):
-    return {"machine": {"kind": kind}, "peaks": {"1": {"flops": 100e9, "bytes": 10e9, "bf16": 0}}, "rows": list(entries)}
+    return {"machine": {"kind": kind}, "peaks_by_isa": {}, "peaks": {"1": {"flops": 100e9, "bytes": 10e9, "bf16": 0}}, "rows": list(entries)}
 
 
 class Limits(unittest.TestCase):

@@ -80,6 +80,10 @@ class Ours:
         self.library.check(self.library.roofline(threads, name, ctypes.byref(flops), ctypes.byref(read)))
         return flops.value, read.value
 
+    def peaks(self):
+        """flop/s of one core on each instruction set that the machine has."""
+        return {isa: self.roofline(1, isa)[0] for isa in self.library.text("isas").split()}
+
     def bf16_peak(self):
         self.library.lib.bench_bf16_peak.restype = ctypes.c_double
         return self.library.bf16_peak()
