@@ -24,8 +24,8 @@
 namespace attn::kernels {
 namespace {
 
-constexpr std::ptrdiff_t kPartQueries = 288;
-constexpr std::ptrdiff_t kPartKeys = 6 * kBackwardBlockKeys;
+constexpr std::ptrdiff_t kPartQueries = 144;
+constexpr std::ptrdiff_t kPartKeys = 3 * kBackwardBlockKeys;
 
 }  // namespace
 }  // namespace attn::kernels
