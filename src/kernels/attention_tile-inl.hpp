@@ -26,8 +26,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Vector lanes are queries in both products: K and V are read in their own layout as scalar broadcasts, and maximum,
 // sum and rescaling are vertical operations. A tile is kVectors vectors of queries wide. kGroup keys share each load of
-// the tile: accumulators, the tile's vectors and one broadcast fill the registers (32 with AVX-512, 16 with AVX2).
-#if HWY_TARGET <= HWY_AVX3
+// the tile: accumulators, the tile's vectors and one broadcast fill the registers (32 with AVX-512 and NEON, 16 with
+// AVX2).
+#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kVectors = 4, kGroup = 6, kAccumulators = 24;
 #elif HWY_TARGET == HWY_AVX2
 constexpr int kVectors = 3, kGroup = 4, kAccumulators = 12;
