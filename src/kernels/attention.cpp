@@ -14,9 +14,10 @@
 #include <hwy/highway.h>
 
 #include "kernels/attention_dropout-inl.hpp"
-#include "kernels/attention_pairs-inl.hpp"
+#include "kernels/attention_results-inl.hpp"
 #include "kernels/attention_task-inl.hpp"
 #include "kernels/attention_tile-inl.hpp"
+#include "kernels/attention_values-inl.hpp"
 #include "kernels/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -34,7 +35,8 @@ class TaskRun {
   static constexpr std::ptrdiff_t kLanes = Tiles::kLanes;
 
  public:
-  TaskRun(const AttentionTask& task, std::byte* scratch) : task_(task), tiles_(task, scratch), mem_(tiles_.mem) {}
+  TaskRun(const AttentionTask& task, std::byte* scratch)
+      : task_(task), tiles_(task, scratch), mem_(tiles_.mem), results_(tiles_) {}
 
   void run() {
     for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) begin_tile(t);
@@ -45,9 +47,9 @@ class TaskRun {
     for (std::ptrdiff_t k0 = round_down(begin, kBlockKeys); k0 < end; k0 += kBlockKeys) run_block(k0, end);
     for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) {
       if (task_.partial == nullptr) {
-        finish_tile(t);
+        results_.finish(t);
       } else {
-        store_partial(t);
+        results_.store_partial(t);
       }
     }
   }
@@ -55,8 +57,8 @@ class TaskRun {
   void merge(const T* partials, std::ptrdiff_t count) {
     for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) {
       begin_tile(t);
-      merge_tile(t, partials, count);
-      finish_tile(t);
+      results_.merge(t, partials, count);
+      results_.finish(t);
     }
   }
 
@@ -186,78 +188,11 @@ class TaskRun {
     return v_is_finite_ == Finite::yes;
   }
 
-  void store_partial(std::ptrdiff_t t) {
-    const Tile<T> tile = tiles_.tile(t, 0);
-    const std::ptrdiff_t first = t * tiles_.lanes, queries = tiles_.queries_of(t);
-    T* out = static_cast<T*>(task_.partial);
-    T* reference = out + task_.queries * task_.dim_v;
-    std::fill_n(tile.factor, tiles_.lanes, T{1});
-    store_tile(D(), tile.o, tiles_.lanes, tile.factor,
-               {.dtype = dtype_of<T>, .data = out, .row_stride = task_.dim_v, .column_stride = 1}, first, queries,
-               task_.dim_v, mem_.spare);
-    std::copy_n(tile.reference, queries, reference + first);
-    std::copy_n(tile.sum, queries, reference + task_.queries + first);
-  }
-
-  // Parts without a visible key, whose sum is 0, have no reference.
-  void merge_tile(std::ptrdiff_t t, const T* partials, std::ptrdiff_t count) {
-    const Tile<T> tile = tiles_.tile(t, 0);
-    const std::ptrdiff_t size = partial_size(task_.queries, task_.dim_v);
-    for (std::ptrdiff_t i = 0; i < tiles_.queries_of(t); ++i) {
-      const std::ptrdiff_t row = t * tiles_.lanes + i, at = task_.queries * task_.dim_v + row;
-      T top = -std::numeric_limits<T>::infinity();
-      for (std::ptrdiff_t c = 0; c < count; ++c) {
-        if (partials[c * size + at + task_.queries] != 0) top = std::max(top, partials[c * size + at]);
-      }
-      for (std::ptrdiff_t c = 0; c < count; ++c) {
-        const T* part = partials + c * size;
-        if (part[at + task_.queries] == 0) continue;
-        const T shrink = std::exp2(part[at] - top);
-        tile.sum[i] += part[at + task_.queries] * shrink;
-        for (std::ptrdiff_t d = 0; d < task_.dim_v; ++d) {
-          tile.o[d * tiles_.lanes + i] += part[row * task_.dim_v + d] * shrink;
-        }
-        tile.reference[i] = top;
-      }
-    }
-  }
-
-  // The sink joins the denominator; outputs are divided by it and stored. In an empty row, whose sum is 0, there is
-  // nothing to divide, whatever the sink.
-  void finish_tile(std::ptrdiff_t t) {
-    const Tile<T> tile = tiles_.tile(t, 0);
-    const std::ptrdiff_t first = t * tiles_.lanes, queries = tiles_.queries_of(t);
-    for (std::ptrdiff_t i = 0; i < tiles_.lanes; ++i) {
-      const std::ptrdiff_t row = first + std::min(i, queries - 1);
-      const double sum = static_cast<double>(tile.sum[i]), reference = static_cast<double>(tile.reference[i]);
-      double lse = -std::numeric_limits<double>::infinity();
-      if (task_.sinks != nullptr) lse = task_.sinks[task_.head_of(row)] * kLog2e;
-      tile.factor[i] = 0;
-      if (sum != 0) {
-        tile.factor[i] = T{1} / tile.sum[i];
-        if (task_.sinks != nullptr) {
-          const double top = std::max(reference, lse), share = std::exp2(reference - top);
-          const double all = sum * share + std::exp2(lse - top);
-          tile.factor[i] = static_cast<T>(share / all);
-          lse = top + std::log2(all);
-        } else if (task_.lse.wanted()) {
-          lse = reference + std::log2(sum);
-        }
-      }
-      if (task_.lse.wanted() && i < queries) {
-        static_cast<T*>(task_.lse.data)[task_.lse.at_row(row)] = static_cast<T>(lse * kLn2);
-      }
-    }
-    if (task_.out.wanted()) {
-      store_tile(D(), tile.o, tiles_.lanes, tile.factor, task_.out, first, queries, task_.dim_v, mem_.spare);
-    }
-    if (task_.weights.wanted() || task_.scores.wanted()) PairOutputs<T>(tiles_, t).store();
-  }
-
   enum class Finite { unknown, no, yes };
   const AttentionTask& task_;
   const Tiles tiles_;
   const TaskScratch<T>& mem_;
+  const TileResults<T> results_;
   Rows<T> k_ = {}, v_ = {};
   NextBlock<T> next_ = {};
   Finite v_is_finite_ = Finite::unknown;
