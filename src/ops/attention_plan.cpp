@@ -100,7 +100,7 @@ AttentionPlan plan_operands(const char* function, In<4> q, const KeyValue& kv, c
   for (Sequence& s : plan.sequences) s.offset = offset_of(options.align, s.queries, s.keys);
   plan.compute = compute_dtype(q.dtype(), kv.k().dtype(), kv.v().dtype());
   plan.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.extent(3))));
-  plan.group = kv.k().extent(1) == 0 ? 1 : q.extent(1) / kv.k().extent(1);
+  plan.group = kv.k().extent(1) == 0 ? 1 : std::max<std::ptrdiff_t>(1, q.extent(1) / kv.k().extent(1));
   return plan;
 }
 

@@ -68,22 +68,26 @@ AttentionTasks::AttentionTasks(const AttentionPlan& plan, std::int64_t target, i
 }
 
 void AttentionTasks::add_group(const Sequence& s) {
-  Group group{.first = count_, .blocks = (s.queries + block_queries_ - 1) / block_queries_, .partial = partial_size_};
+  Group group{.first = count_, .queries = std::min(block_queries_, s.queries), .partial = partial_size_};
   if (s.queries > 0 && s.queries <= kStackedQueries) {
+    group.queries = s.queries;
     group.heads = std::clamp<std::ptrdiff_t>(task_queries_ / s.queries, 1, plan_.group);
-    group.blocks = 1;
   }
+  if (s.queries > 0) group.blocks = (s.queries + group.queries - 1) / group.queries;
   const std::ptrdiff_t kv_heads = plan_.q.extent(1) / plan_.group;
   group.head_blocks = kv_heads * ((plan_.group + group.heads - 1) / group.heads);
   if (s.queries <= kChunkedQueries) group.chunks = std::max<std::ptrdiff_t>(1, (s.keys + kChunkKeys - 1) / kChunkKeys);
   const std::ptrdiff_t places = group.blocks * group.head_blocks;
   if (group.chunks > 1) {
     for (std::ptrdiff_t i = 0; i < places; ++i) merges_.push_back(count_ + i * group.chunks);
-    const std::ptrdiff_t rows = group.heads * std::min(block_queries_, s.queries);
-    partial_size_ += places * group.chunks * kernels::partial_size(rows, plan_.v.extent(3));
+    partial_size_ += places * group.chunks * partial_size(group);
   }
   count_ += places * group.chunks;
   groups_.push_back(group);
+}
+
+std::ptrdiff_t AttentionTasks::partial_size(const Group& group) const {
+  return kernels::partial_size(group.heads * group.queries, plan_.v.extent(3));
 }
 
 TaskPlace AttentionTasks::place(std::ptrdiff_t i) const {
@@ -92,21 +96,18 @@ TaskPlace AttentionTasks::place(std::ptrdiff_t i) const {
   const auto group = std::prev(after);
   const Sequence& sequence = plan_.sequences[static_cast<std::size_t>(group - groups_.begin())];
   const std::ptrdiff_t local = (i - group->first) / group->chunks;
-  const std::ptrdiff_t rows = group->blocks == 1 ? sequence.queries : block_queries_;
-  const std::ptrdiff_t first = (group->blocks - 1 - local / group->head_blocks) * rows;
+  const std::ptrdiff_t first = (group->blocks - 1 - local / group->head_blocks) * group->queries;
   const std::ptrdiff_t head_block = local % group->head_blocks;
   const std::ptrdiff_t of_kv_head = (plan_.group + group->heads - 1) / group->heads;
   const std::ptrdiff_t in_group = head_block % of_kv_head * group->heads;
-  TaskPlace place{.sequence = &sequence,
-                  .head = head_block / of_kv_head * plan_.group + in_group,
-                  .first_query = first,
-                  .queries = std::min(rows, sequence.queries - first),
-                  .heads = std::min(group->heads, plan_.group - in_group),
-                  .chunk = (i - group->first) % group->chunks,
-                  .chunks = group->chunks};
-  const std::ptrdiff_t most_rows = group->heads * std::min(rows, sequence.queries);
-  place.partial = group->partial + local * group->chunks * kernels::partial_size(most_rows, plan_.v.extent(3));
-  return place;
+  return {.sequence = &sequence,
+          .head = head_block / of_kv_head * plan_.group + in_group,
+          .first_query = first,
+          .queries = std::min(group->queries, sequence.queries - first),
+          .heads = std::min(group->heads, plan_.group - in_group),
+          .chunk = (i - group->first) % group->chunks,
+          .chunks = group->chunks,
+          .partial = group->partial + local * group->chunks * partial_size(*group)};
 }
 
 std::size_t AttentionTasks::partial_bytes() const {

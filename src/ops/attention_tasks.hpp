@@ -46,11 +46,13 @@ class AttentionTasks {
  private:
   struct Group {  // the tasks of one sequence
     std::ptrdiff_t first = 0, blocks = 0;
-    std::ptrdiff_t heads = 1;  // that share a task
+    std::ptrdiff_t queries = 0, heads = 1;  // of a task: of each head, and the heads that share it
     std::ptrdiff_t head_blocks = 0, chunks = 1;
     std::ptrdiff_t partial = 0;
   };
   void add_group(const Sequence& sequence);
+  // Numbers of one chunk's partial results.
+  std::ptrdiff_t partial_size(const Group& group) const;
   kernels::AttentionTask operands(const TaskPlace& place) const;
   void set_outputs(const TaskPlace& place, kernels::AttentionTask& task) const;
   void set_heads(const TaskPlace& place, runtime::Scratch& scratch, kernels::AttentionTask& task) const;
