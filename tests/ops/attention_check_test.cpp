@@ -226,6 +226,9 @@ TEST(AttentionCheck, ZeroExtentsAreCallsWithoutWork) {
       attention(view(none, 1, 0, 6, 8), view(none, 1, 0, 6, 8), view(none, 1, 0, 6, 8), view(nowhere, 1, 0, 6, 8)));
   EXPECT_NO_THROW(attention(view(none, 1, 4, 0, 8), view(none, 1, 2, 6, 8).slice(2, 0, 0), view(none, 1, 2, 0, 8),
                             view(nowhere, 1, 4, 0, 8)));
+  const std::vector<float> keys(2 * 6 * 8);
+  EXPECT_NO_THROW(attention(view(none, 1, 0, 6, 8), view(keys.data(), 1, 2, 6, 8), view(keys.data(), 1, 2, 6, 8),
+                            view(nowhere, 1, 0, 6, 8)));
 }
 
 TEST(DescribeAttention, SaysWhatACallUses) {
