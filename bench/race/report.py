@@ -81,9 +81,10 @@ def means(entries, peers):
             if ours and times:
                 yield min(times) / ours
 
-    parts = [f"{title_of(name)} {geometric_mean(list(ratios([name]))):.2f}" for name in peers]
+    by_peer = {title_of(name): list(ratios([name])) for name in peers}
     if len(peers) > 1:
-        parts.append(f"the best peer of each row {geometric_mean(list(ratios(peers))):.2f}")
+        by_peer["the best peer of each row"] = list(ratios(peers))
+    parts = [f"{title} {geometric_mean(found):.2f}" for title, found in by_peer.items() if found]
     return "Times of peers over attn's, geometric mean: " + ", ".join(parts) + ".\n" if parts else ""
 
 

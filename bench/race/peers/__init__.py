@@ -19,6 +19,7 @@ class Run:
     call: Callable  # does the work once; this is what is timed
     result: Callable  # gives what the last call computed, as f32 in the row's own layout
     says: str = ""  # which kernel ran, if it tells
+    holds: tuple = ()  # arrays that the call reads by their addresses, to live as long
 
 
 # name -> (module, class, title in the report)

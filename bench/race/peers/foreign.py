@@ -53,4 +53,4 @@ class Foreign:
         grads = [np.empty_like(data[name]) for name in "qkv"]
         pointers = [pointer(x) for x in (data["q"], data["k"], data["v"], out, data["grad_out"], lse, *grads)]
         arguments = [n["batch"], n["heads"], n["queries"], n["dim"], *pointers, int(row.mask == "causal"), row.threads]
-        return Run(lambda: self.library.pbwd(*arguments), lambda: grads)
+        return Run(lambda: self.library.pbwd(*arguments), lambda: grads, holds=(out, lse))
