@@ -2,6 +2,7 @@
 #include "kernels/dropout.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dropout.cpp"
@@ -32,15 +33,34 @@ HWY_INLINE V wide_product(D64 d64, V a, V b) {
 #endif
 }
 
+// The first and the last two words of each quad, to where the quads stand one after another.
+template <class D64, class V>
+HWY_INLINE void store_quads(D64 d64, V first, V last, std::uint32_t* words) {
+#if HWY_TARGET == HWY_SCALAR
+  const std::uint64_t pairs[2] = {hn::GetLane(first), hn::GetLane(last)};
+  (void)d64;
+  std::memcpy(words, pairs, sizeof pairs);
+#else
+  const hn::Repartition<std::uint32_t, D64> d32;
+  hn::StoreU(hn::BitCast(d32, hn::InterleaveLower(d64, first, last)), d32, words);
+  hn::StoreU(hn::BitCast(d32, hn::InterleaveUpper(d64, first, last)), d32, words + hn::MaxLanes(d32));
+#endif
+}
+
 // The words of quads first ... first + kQuads - 1, as philox4x32_10 gives them; the steps are explained there. Each
 // 64-bit lane holds one word of one quad.
 void philox_words(std::uint64_t first, PhiloxKey key, std::uint32_t* HWY_RESTRICT words) {
   const hn::ScalableTag<std::uint64_t> d;
   constexpr std::ptrdiff_t kLanes = hn::MaxLanes(d);
   const auto low = hn::Set(d, 0xFFFFFFFFu);
-  alignas(64) std::uint64_t lanes[4][kLanes];
+  // Which quad a lane works on: so that interleaving lanes within blocks of 128 bits, below, brings quads in order.
+  alignas(64) std::uint64_t order[kLanes];
+  for (std::ptrdiff_t l = 0; l < kLanes; ++l) {
+    order[l] = static_cast<std::uint64_t>(kLanes < 2 ? l : l % 2 * (kLanes / 2) + l / 2);
+  }
+  const auto offsets = hn::Load(d, order);
   for (std::ptrdiff_t q = 0; q < kQuads; q += kLanes) {
-    const auto quad = hn::Add(hn::Iota(d, 0), hn::Set(d, first + static_cast<std::uint64_t>(q)));
+    const auto quad = hn::Add(offsets, hn::Set(d, first + static_cast<std::uint64_t>(q)));
     auto c0 = hn::And(quad, low), c1 = hn::ShiftRight<32>(quad), c2 = hn::Zero(d), c3 = hn::Zero(d);
     std::uint32_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; ++round) {
@@ -53,13 +73,7 @@ void philox_words(std::uint64_t first, PhiloxKey key, std::uint32_t* HWY_RESTRIC
       k0 += 0x9E3779B9u;
       k1 += 0xBB67AE85u;
     }
-    hn::Store(c0, d, lanes[0]);
-    hn::Store(c1, d, lanes[1]);
-    hn::Store(c2, d, lanes[2]);
-    hn::Store(c3, d, lanes[3]);
-    for (std::ptrdiff_t l = 0; l < kLanes; ++l) {
-      for (int w = 0; w < 4; ++w) words[4 * (q + l) + w] = static_cast<std::uint32_t>(lanes[w][l]);
-    }
+    store_quads(d, hn::Or(c0, hn::ShiftLeft<32>(c1)), hn::Or(c2, hn::ShiftLeft<32>(c3)), words + 4 * q);
   }
 }
 
@@ -78,7 +92,17 @@ void drop(const T* x, T* y, std::ptrdiff_t first, std::ptrdiff_t count, const Dr
       continue;
     }
     const std::uint32_t least = static_cast<std::uint32_t>(threshold);
-    for (std::ptrdiff_t i = 0; i < some; ++i) to[i] = words[i] >= least ? from[i] * factor : T{0};
+    std::ptrdiff_t i = 0;
+    if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+      const hn::ScalableTag<T> d;
+      const hn::RebindToUnsigned<decltype(d)> du;
+      constexpr std::ptrdiff_t kLanes = hn::MaxLanes(d);
+      for (; i + kLanes <= some; i += kLanes) {
+        const auto drops = hn::RebindMask(d, hn::Lt(hn::Load(du, words + i), hn::Set(du, least)));
+        hn::StoreU(hn::IfThenZeroElse(drops, hn::Mul(hn::LoadU(d, from + i), hn::Set(d, factor))), d, to + i);
+      }
+    }
+    for (; i < some; ++i) to[i] = words[i] >= least ? from[i] * factor : T{0};
   }
 }
 

@@ -27,6 +27,27 @@ void pack(const UnpackedWeight& weight, std::ptrdiff_t width, std::ptrdiff_t fir
   }
 }
 
+// The same for numbers that stay as they are, of a type that needs no conversion. Training packs weights and
+// activations in every step, and either way round, so the inner loop runs along what lies side by side in the panel.
+template <class T>
+void copy_panels(const UnpackedWeight& weight, std::ptrdiff_t first, std::ptrdiff_t last, T* panels) {
+  constexpr std::ptrdiff_t kWidth = kPanelColumns<T>;
+  const std::ptrdiff_t depth = weight.extents[1], across = weight.strides[0], along = weight.strides[1];
+  for (std::ptrdiff_t p = first; p < last; ++p) {
+    T* panel = panels + p * kWidth * depth;
+    const T* from = static_cast<const T*>(weight.data) + p * kWidth * across;
+    const std::ptrdiff_t columns = std::min(kWidth, weight.extents[0] - p * kWidth);
+    if (columns < kWidth) std::fill(panel, panel + kWidth * depth, T{});
+    for (std::ptrdiff_t k = 0; k < depth; ++k, panel += kWidth, from += along) {
+      if (across == 1 && columns == kWidth) {
+        std::copy(from, from + kWidth, panel);
+      } else {
+        for (std::ptrdiff_t n = 0; n < columns; ++n) panel[n] = from[n * across];
+      }
+    }
+  }
+}
+
 // The largest magnitude in row n; infinite or NaN when a number is.
 double largest_magnitude(const UnpackedWeight& weight, std::ptrdiff_t n) {
   double largest = 0;
@@ -42,6 +63,7 @@ double largest_magnitude(const UnpackedWeight& weight, std::ptrdiff_t n) {
 
 template <class T>
 void pack_panels(const UnpackedWeight& weight, std::ptrdiff_t first, std::ptrdiff_t last, T* panels) noexcept {
+  if (weight.dtype == dtype_of<T>) return copy_panels(weight, first, last, panels);
   pack<T>(weight, kPanelColumns<T>, first, last, panels, [](T w, std::ptrdiff_t) { return w; });
 }
 

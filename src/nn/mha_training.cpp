@@ -77,36 +77,55 @@ MultiHeadAttention MultiHeadAttention::as_loaded(Context& context) const {
   return loaded;
 }
 
+// One projection in place of three reads x once, and one product gives its whole gradient.
+Variable MultiHeadAttention::attend_self(const Variable& x, const AttentionOptions& options, Context& context) const {
+  const Variable tokens = to_batch_first(x, shape_.layout, context);
+  const Variable qkv = autograd::linear(tokens, in_weight_variable_, in_bias_variable_, context);
+  return autograd::self_attention(qkv, shape_.num_heads, shape_.num_kv_heads, options, context);
+}
+
+autograd::AttentionInputs MultiHeadAttention::project_heads(const Variable& query, const Variable& key,
+                                                            const Variable& value, Context& context) const {
+  const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
+  const bool is_joint = in_weight_variable_.has_value();
+  const auto linear = [&](const Variable& x, const Variable& own, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const Variable weight = is_joint ? rows(in_weight_variable_, begin, end) : own;
+    return autograd::linear(to_batch_first(x, shape_.layout, context), weight, rows(in_bias_variable_, begin, end),
+                            context);
+  };
+  const Variable q = linear(query, q_weight_variable_, 0, e);
+  const Variable k = append(linear(key, k_weight_variable_, e, e + g), bias_k_variable_, shape_, context);
+  const Variable v = append(linear(value, v_weight_variable_, e + g, e + 2 * g), bias_v_variable_, shape_, context);
+  return {.q = autograd::split_heads(q, shape_.num_heads, context),
+          .k = autograd::split_heads(k, shape_.num_kv_heads, context),
+          .v = autograd::split_heads(v, shape_.num_kv_heads, context)};
+}
+
+Tensor MultiHeadAttention::weights_of(const autograd::AttentionInputs& heads, DType dtype,
+                                      const AttentionOptions& options, Context& context) const {
+  const std::ptrdiff_t shape[] = {heads.q.extent(0), heads.q.extent(1), heads.q.extent(2), heads.k.extent(2)};
+  Tensor weights = Tensor::empty(dtype, shape, context.memory());
+  attn::attention(heads.q.value(), KeyValue(heads.k.value(), heads.v.value()), AttentionOutputs{.weights = weights},
+                  options, context);
+  return weights;
+}
+
 MhaVariables MultiHeadAttention::operator()(const Variable& query, const Variable& key, const Variable& value,
                                             const MhaOptions& options, Context& context) const {
   check_trainable(kWhere, in_weight_variable_.has_value() ? in_weight_variable_ : q_weight_variable_);
   if (options.norm) throw Error(kWhere, "norm", "given, expected none with gradients");
-  const std::ptrdiff_t e = shape_.embed_dim, g = shape_.num_kv_heads * head_dim();
   const MhaSizes sizes = mha_sizes(shape_, query.value(), key.value(), value.value(),
                                    query.dtype() == DType::f64 ? DType::f64 : DType::f32);
   const MhaMasks masks(options, sizes, context);
-  const bool is_joint = in_weight_variable_.has_value();
-  const auto project = [&](const Variable& x, const Variable& own, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    return autograd::linear(to_batch_first(x, shape_.layout, context),
-                            is_joint ? rows(in_weight_variable_, begin, end) : own, rows(in_bias_variable_, begin, end),
-                            context);
-  };
-  const Variable q = project(query, q_weight_variable_, 0, e);
-  const Variable k = append(project(key, k_weight_variable_, e, e + g), bias_k_variable_, shape_, context);
-  const Variable v = append(project(value, v_weight_variable_, e + g, e + 2 * g), bias_v_variable_, shape_, context);
-  const autograd::AttentionInputs heads{.q = autograd::split_heads(q, shape_.num_heads, context),
-                                        .k = autograd::split_heads(k, shape_.num_kv_heads, context),
-                                        .v = autograd::split_heads(v, shape_.num_kv_heads, context)};
   AttentionOptions attend = masks.attention();
-  Tensor weights;
-  if (options.need_weights) {
-    const std::ptrdiff_t shape[] = {sizes.batch, sizes.heads, sizes.queries, sizes.keys + sizes.appended};
-    weights = Tensor::empty(sizes.dtype, shape, context.memory());
-    attn::attention(heads.q.value(), KeyValue(heads.k.value(), heads.v.value()), AttentionOutputs{.weights = weights},
-                    attend, context);
-  }
+  const bool is_self = query.is_same(key) && key.is_same(value) && in_weight_variable_.has_value();
+  const bool is_projected = !is_self || sizes.appended != 0 || options.need_weights;
+  const autograd::AttentionInputs heads =
+      is_projected ? project_heads(query, key, value, context) : autograd::AttentionInputs();
+  const Tensor weights = options.need_weights ? weights_of(heads, sizes.dtype, attend, context) : Tensor();
   if (options.dropout != nullptr && shape_.dropout_p > 0) attend.dropout = options.dropout->next(shape_.dropout_p);
-  const Variable mixed = autograd::join_heads(autograd::attention(heads, attend, context), context);
+  const Variable mixed = is_projected ? autograd::join_heads(autograd::attention(heads, attend, context), context)
+                                      : attend_self(query, attend, context);
   Variable y = from_batch_first(out_(mixed, context), query, shape_.layout, context);
   if (options.residual.given()) y = autograd::add(y, Variable(contiguous(options.residual, context)), context);
   return {.y = y, .weights = Variable(asked_weights(weights, options, sizes.is_batched, context))};

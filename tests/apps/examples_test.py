@@ -53,6 +53,25 @@ class Examples(ProgramTest):
             self.assertAlmostEqual(found[0], out, delta=2e-4)
             self.assertAlmostEqual(found[1], lse, delta=2e-4)
 
+    def test_learn_attention(self):
+        losses = [float(re.fullmatch(r"step +\d+  loss (\S+)", line).group(1)) for line in self.lines_of("learn_attention")]
+        self.assertEqual(len(losses), 6)
+        self.assertEqual(losses, sorted(losses, reverse=True))
+        self.assertLess(losses[-1], losses[0] / 2)
+
+    def test_own_op(self):
+        for line in self.lines_of("own_op"):
+            found, by_hand = re.fullmatch(r"d\(x sin x\)/dx at \d: (\S+), by hand (\S+)", line).groups()
+            self.assertEqual(found, by_hand)
+
+    def test_why_scale(self):
+        rows = [line.split() for line in self.lines_of("why_scale")[2:]]
+        self.assertEqual(len(rows), 12)
+        scaled, raw = [[float(row[column]) for row in rows] for column in (1, 2)]
+        # Saturated softmaxes let the gradient grow from layer to layer on its way back.
+        self.assertLess(max(scaled), 1)
+        self.assertGreater(max(raw), 1000 * max(scaled))
+
     def test_masks(self):
         visible = {
             "causal, first query at the first key": lambda i, j: j <= i,

@@ -123,6 +123,47 @@ std::vector<GradientCase> loss_cases() {
   };
 }
 
+// The derivative itself is tested with attention_backward; here, that every operand gets what is its own, and that
+// options live as long as the tape.
+std::vector<GradientCase> attention_cases() {
+  return {
+      {"attention",
+       {{2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 3}},
+       [](const Inputs& i) { return attention({.q = i[0], .k = i[1], .v = i[2]}); }},
+      {"attention_grouped",
+       {{1, 4, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}},
+       [](const Inputs& i) {
+         return attention({.q = i[0], .k = i[1], .v = i[2]}, {.mask = Mask::causal(), .softcap = 3});
+       }},
+      {"attention_bias_sink",
+       {{2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 4}, {1, 2, 3, 5}, {2}},
+       [](const Inputs& i) {
+         return attention({.q = i[0], .k = i[1], .v = i[2], .bias = i[3], .sink = i[4]},
+                          {.dropout = {.p = 0.3, .seed = 2}});
+       }},
+      {"attention_to_itself",
+       {{2, 3, 8}},
+       [](const Inputs& i) {
+         const Variable x = split_heads(i[0], 2);
+         return join_heads(attention({.q = x, .k = x, .v = x}));
+       }},
+      {"attention_of_passing_options",
+       {{2, 1, 3, 4}, {2, 1, 3, 4}, {2, 1, 3, 4}},
+       [](const Inputs& i) {
+         const Tensor bias = test::normal_tensor(DType::f64, 6, 1, 1, 3, 3);
+         Tensor keep = Tensor::zeros(DType::boolean, 1, 1, 1, 3);
+         keep.values<bool>()[1] = keep.values<bool>()[2] = true;
+         return attention({.q = i[0], .k = i[1], .v = i[2]}, {.mask = Mask::keep(std::as_const(keep)), .bias = bias});
+       }},
+      {"self_attention", {{2, 3, 12}}, [](const Inputs& i) { return self_attention(i[0], 2, 2); }},
+      {"self_attention_grouped",
+       {{2, 3, 16}},
+       [](const Inputs& i) {
+         return self_attention(i[0], 4, 2, {.mask = Mask::causal() & Mask::lengths({3, 2})});
+       }},
+  };
+}
+
 class Gradients : public testing::TestWithParam<GradientCase> {};
 
 TEST_P(Gradients, AreThoseOfCentralDifferences) { EXPECT_EQ(test::gradient_error(GetParam()), ""); }
@@ -130,6 +171,7 @@ TEST_P(Gradients, AreThoseOfCentralDifferences) { EXPECT_EQ(test::gradient_error
 const auto kName = [](const auto& info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(Elementwise, Gradients, testing::ValuesIn(elementwise_cases()), kName);
 INSTANTIATE_TEST_SUITE_P(Shape, Gradients, testing::ValuesIn(shape_cases()), kName);
+INSTANTIATE_TEST_SUITE_P(Attention, Gradients, testing::ValuesIn(attention_cases()), kName);
 INSTANTIATE_TEST_SUITE_P(Layer, Gradients, testing::ValuesIn(layer_cases()), kName);
 INSTANTIATE_TEST_SUITE_P(Loss, Gradients, testing::ValuesIn(loss_cases()), kName);
 

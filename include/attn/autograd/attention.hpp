@@ -25,4 +25,11 @@ struct AttentionInputs {
 ATTN_API Variable attention(const AttentionInputs& inputs, const AttentionOptions& options = {},
                             Context& context = default_context());
 
+// The attention of tokens to each other from one projection: x (batch, tokens, (heads + 2 kv_heads) * dim) holds each
+// token's queries, then its keys, then its values, head after head. Gives (batch, tokens, heads * dim) in x's dtype.
+// The same bits as attention() of the three parts, of which none is copied, in either direction; bias and sink are
+// constants. Throws Error naming the argument.
+ATTN_API Variable self_attention(const Variable& x, std::ptrdiff_t heads, std::ptrdiff_t kv_heads,
+                                 const AttentionOptions& options = {}, Context& context = default_context());
+
 }  // namespace attn::autograd

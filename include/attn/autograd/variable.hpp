@@ -35,6 +35,10 @@ class ATTN_API Variable {
   // Extent of dimension d; negative d counts from the end.
   std::ptrdiff_t extent(int d) const { return value_.extent(d); }
   bool needs_grad() const noexcept { return node_ != nullptr; }
+  // Whether both are handles of the same variable, not only of the same numbers.
+  bool is_same(const Variable& other) const noexcept {
+    return node_ == other.node_ && value_.data() == other.value_.data() && value_.rank() == other.value_.rank();
+  }
 
   // Of a leaf: the sum of the gradients of all backward() calls since zero_grad(), of the value's shape and dtype;
   // holds nothing before the first. Its memory is the leaf's own, so that it may be changed in place.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/attention_options.hpp>
+#include <attn/autograd/attention.hpp>
 #include <attn/nn/dropout_stream.hpp>
 #include <attn/nn/linear.hpp>
 
@@ -107,6 +108,11 @@ class ATTN_API MultiHeadAttention {
   };
   Projected project(const Input& query, const Input& key, const Input& value, std::ptrdiff_t appended,
                     Context& context) const;
+  autograd::AttentionInputs project_heads(const Variable& query, const Variable& key, const Variable& value,
+                                          Context& context) const;
+  Tensor weights_of(const autograd::AttentionInputs& heads, DType dtype, const AttentionOptions& options,
+                    Context& context) const;
+  Variable attend_self(const Variable& x, const AttentionOptions& options, Context& context) const;
   // The layer with its parameters as they are now, for inference.
   MultiHeadAttention as_loaded(Context& context) const;
 
