@@ -32,6 +32,8 @@ struct SgdStep {
 
 }  // namespace ATTN_ABI
 
+// The steps above. mean, mean_square, buffer: what the optimiser keeps of the gradients, zeros before the first step.
+// Time O(elements), at the speed of memory.
 ATTN_API void adam_update(Tensor& parameter, const Tensor& grad, Tensor& mean, Tensor& mean_square,
                           const AdamStep& step, Context& context = default_context());
 ATTN_API void sgd_update(Tensor& parameter, const Tensor& grad, Tensor& buffer, const SgdStep& step,

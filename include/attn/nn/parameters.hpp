@@ -102,6 +102,7 @@ class VisitRef {
   void (*call_)(void*, ParameterVisitor&);
 };
 
+// The functions of the same names below.
 ATTN_API void initialise(const VisitRef& layer, const InitOptions& options);
 ATTN_API ParameterList parameters(const VisitRef& layer);
 ATTN_API void load_parameters(const VisitRef& layer, const StateDict& state, const std::string& prefix, DType dtype);
