@@ -24,7 +24,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 // tile fit.
 constexpr std::ptrdiff_t kDepthBlock = 256;
 
-// Panels of a row tile that comes alone are read once, from memory: asked for this many steps ahead.
+// Up to so many row tiles do without that: what they read comes from memory, asked for kAhead steps before it is used,
+// and narrow numbers are not worth widening once for all.
+constexpr std::ptrdiff_t kFewTiles = 3;
 constexpr int kAhead = 32;
 
 template <class W, class T>
@@ -108,9 +110,11 @@ void multiply(const MatmulBlock<T>& block) {
   const hn::CappedTag<T, kPanelColumns<T>> d;
   constexpr std::ptrdiff_t kColumns = kTileVectors * static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
   const std::ptrdiff_t tiled = block.rows / kTileRows * kTileRows;
-  if (tiled == kTileRows) {  // A tile alone reads its panels once, as few rows do.
-    multiply_few<kTileRows, kTileVectors, W>(d, block, 0, 0);
-  } else if (tiled > 0) {
+  if (tiled <= kFewTiles * kTileRows) {
+    for (std::ptrdiff_t row = 0; row < tiled; row += kTileRows) {
+      multiply_few<kTileRows, kTileVectors, W>(d, block, row, 0);
+    }
+  } else {
     const std::ptrdiff_t padded = panel_count<T>(block.columns) * kPanelColumns<T>;
     std::ptrdiff_t column = 0;
     for (; column + kColumns <= padded; column += kColumns) multiply_strip<kTileVectors, W>(d, block, tiled, column);

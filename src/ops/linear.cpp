@@ -15,7 +15,10 @@ namespace {
 using runtime::Scratch;
 
 // Columns that the kernel multiplies at a time, before their epilogue: a block of them stays in the first cache level.
-constexpr std::ptrdiff_t kGroupColumns = 64;
+// Few rows read each weight from memory, in two goes (those that fill a register tile, and the rest): only as many
+// columns, then, as stay in the second level between these.
+constexpr std::ptrdiff_t kGroupColumns = 64, kNarrowColumns = 16;
+constexpr std::ptrdiff_t kFewRows = 36, kGroupBytes = 256 * 1024;
 
 // Rows of a task: so many that the weight's panels, which pass by them once, are read seldom, and so few (a multiple of
 // every register tile's height) that their part of x stays in the second cache level.
@@ -121,10 +124,12 @@ class Product {
     const T* a = copies_x_ ? copied_rows(first_row, rows, scratch.take<T>(copy_size))
                            : static_cast<const T*>(x_.data()) + first_row * x_.stride(0);
     const DType stored = panel_dtype(weight_);
-    for (std::ptrdiff_t column = first_column; column < end; column += kGroupColumns) {
-      const std::ptrdiff_t columns = std::min(kGroupColumns, end - column);
-      const auto* panels = static_cast<const std::byte*>(weight_.panels()) +
-                           column * depth_ * static_cast<std::ptrdiff_t>(size_of(stored));
+    const std::ptrdiff_t depth_bytes = depth_ * static_cast<std::ptrdiff_t>(size_of(stored));
+    const std::ptrdiff_t group =
+        rows <= kFewRows && depth_bytes * kGroupColumns > kGroupBytes ? kNarrowColumns : kGroupColumns;
+    for (std::ptrdiff_t column = first_column; column < end; column += group) {
+      const std::ptrdiff_t columns = std::min(group, end - column);
+      const auto* panels = static_cast<const std::byte*>(weight_.panels()) + column * depth_bytes;
       kernels::matmul(kernels::MatmulBlock<T>{a, copies_x_ ? copy_row_ : x_.stride(0), stored, panels, block,
                                               kGroupColumns, rows, columns, depth_},
                       target_);

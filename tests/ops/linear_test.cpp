@@ -93,13 +93,13 @@ TEST(Linear, ARowHasTheSameBitsAloneAndOnAnyThreads) {
 
 // The bits that a row has in a large product, by one row alone, by few, and by threads, for every storage.
 TEST(Linear, StorageAndBatchSizeLeaveARowsBitsAlone) {
-  const Tensor x = normal_tensor(DType::f32, 1, 50, 700), weight = normal_tensor(DType::f32, 2, 200, 700);
+  const Tensor x = normal_tensor(DType::f32, 1, 50, 1100), weight = normal_tensor(DType::f32, 2, 200, 1100);
   Context two({.threads = 2});
   for (const WeightStorage storage : {WeightStorage::full, WeightStorage::bf16, WeightStorage::int8}) {
     const PackedWeight w(weight, storage);
     Tensor all = Tensor::empty(DType::f32, 50, 200);
     linear(x, w, all);
-    for (const std::ptrdiff_t rows : {1, 2, 5, 6, 7, 16}) {
+    for (const std::ptrdiff_t rows : {1, 2, 5, 6, 7, 16, 30}) {
       Tensor some = Tensor::empty(DType::f32, rows, 200);
       linear(x.view<float, 2>().slice(0, 3, 3 + rows), w, some, {}, two);
       EXPECT_TRUE(
