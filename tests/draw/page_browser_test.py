@@ -22,6 +22,7 @@ import unittest
 from png_pixels import Pixels
 
 SKIPPED = 77
+PATIENCE = 150  # seconds for a page of 25 MB to become ready, on a machine whose processors many share
 FIXTURE = None
 
 
@@ -69,6 +70,7 @@ class PageTest(unittest.TestCase):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         cls.browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        cls.browser.set_script_timeout(PATIENCE)  # 30 seconds, unless said
 
     @classmethod
     def tearDownClass(cls):
@@ -89,7 +91,7 @@ class PageTest(unittest.TestCase):
         self.pointer("mouseMoved", 1, 1)
 
     def wait(self, condition):
-        deadline = time.time() + 60
+        deadline = time.time() + PATIENCE
         while not condition():
             self.assertLess(time.time(), deadline, "the page did not become ready")
             time.sleep(0.05)
