@@ -137,13 +137,26 @@ class Backward {
   static void load_padded(const Matrix& m, std::ptrdiff_t count, std::ptrdiff_t dim, std::ptrdiff_t row, T* dst) {
     if (!m.wanted() || row != dim) std::fill_n(dst, count * row, T{0});
     if (!m.wanted()) return;
-    for (std::ptrdiff_t r = 0; r < count; ++r) load_row(D(), m, r, 0, dim, dst + r * row);
+    const bool is_dense = m.dtype == dtype_of<T> && m.column_stride == 1;
+    for (std::ptrdiff_t r = 0; r < count; ++r) {
+      if (is_dense) {
+        std::copy_n(element_of<T>(m, r, 0), dim, dst + r * row);
+      } else {
+        load_row(D(), m, r, 0, dim, dst + r * row);
+      }
+    }
   }
 
-  // Stores factor * row, in place, or adds it to what is there.
+  // Stores factor * row, or adds it to what is there. `row` changes.
   void put_row(T* row, T factor, std::ptrdiff_t dim, const MutableMatrix& out, std::ptrdiff_t r) const {
     // Adding 0 turns -0 into +0, so that skipping hidden keys and adding their zeros agree in every bit.
     for (std::ptrdiff_t c = 0; c < dim; ++c) row[c] = row[c] * factor + T{0};
+    if (out.dtype == dtype_of<T> && out.column_stride == 1) {
+      T* to = static_cast<T*>(out.data) + r * out.row_stride;
+      if (!call_.adds) std::fill_n(to, dim, T{0});
+      for (std::ptrdiff_t c = 0; c < dim; ++c) to[c] += row[c];
+      return;
+    }
     if (call_.adds) {
       for (std::ptrdiff_t c = 0; c < dim; ++c) {
         row[c] += base::load_as<T>(out.dtype, out.data, r * out.row_stride + c * out.column_stride);
@@ -156,6 +169,11 @@ class Backward {
     return column.dtype == DType::none ? 0 : base::load_as<double>(column.dtype, column.data, i * column.stride);
   }
 
+  // One row of a matrix.
+  static Matrix row_of(Matrix m, std::ptrdiff_t r) {
+    m.data = static_cast<const char*>(m.data) + m.at_row(r) * static_cast<std::ptrdiff_t>(size_of(m.dtype));
+    return m;
+  }
   static Matrix rows_of(const T* rows, std::ptrdiff_t stride) {
     return {.dtype = dtype_of<T>, .data = rows, .row_stride = stride, .column_stride = 1};
   }
@@ -196,8 +214,7 @@ class Backward {
   // The row's sum of weight * dW, which is out . grad_out. A row that saw no key has none, whatever grad_out says.
   T delta(const BackwardQueries& x, const QueryState<T>& s, std::ptrdiff_t row) const {
     if (!x.grad_out.wanted()) return 0;
-    std::fill_n(s.spare, n_.row_v, T{0});
-    load_row(D(), x.out, row, 0, n_.dim_v, s.spare);
+    load_padded(row_of(x.out, row), 1, n_.dim_v, n_.row_v, s.spare);
     if (std::all_of(s.spare, s.spare + n_.dim_v, [](T y) { return y == 0; })) return 0;
     return dot(D(), s.spare, s.grad_out + row * n_.row_v, n_.row_v);
   }

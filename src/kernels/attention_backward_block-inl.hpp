@@ -89,9 +89,9 @@ class BackwardBlocks {
     T* w = b.work.weights;
     const bool has_bias = task.bias.wanted() || task.alibi_slopes != nullptr;
     if (task.softcap == 0 && !has_bias) {
-      dot_block<Finish::exp2>(d, k, n_.row_qk, b.place.keys, q_tile, n_.dim_qk, minus_lse, w, w);
+      products<Finish::exp2>(b, k, n_.row_qk, q_tile, n_.dim_qk, minus_lse, w, w);
     } else {
-      dot_block<Finish::none>(d, k, n_.row_qk, b.place.keys, q_tile, n_.dim_qk, b.work.zeros, w, w);
+      products<Finish::none>(b, k, n_.row_qk, q_tile, n_.dim_qk, b.work.zeros, w, w);
       if (task.softcap != 0) {
         softcap_row(d, static_cast<T>(task.softcap), static_cast<T>(kLog2OfE), b.count(), w);
         softcap_slopes(static_cast<T>(task.softcap * kLog2OfE), w, b.count(), b.work.slope);
@@ -160,17 +160,16 @@ class BackwardBlocks {
 
   // Derivatives by the scores after soft-cap: weight * (factor * dW - delta + grad_lse); 0 where hidden.
   void score_grads(const BackwardBlock<T>& b) const {
-    const D d;
     const T* v = b.keys->v + b.row * n_.row_v;
     const T* grad_out_tile = b.s->grad_out_tile + b.tile * kLanes * n_.dim_v;
     const T* minus_delta = b.s->minus_delta + b.tile * kLanes;
     const T* w = b.work.weights;
     T* ds = b.work.ds;
     if (drops(b)) {
-      dot_block<Finish::none>(d, v, n_.row_v, b.place.keys, grad_out_tile, n_.dim_v, b.work.zeros, w, ds);
+      products<Finish::none>(b, v, n_.row_v, grad_out_tile, n_.dim_v, b.work.zeros, w, ds);
       finish_dropped(b.work.factor, minus_delta, w, b.place.keys, ds);
     } else {
-      dot_block<Finish::times>(d, v, n_.row_v, b.place.keys, grad_out_tile, n_.dim_v, minus_delta, w, ds);
+      products<Finish::times>(b, v, n_.row_v, grad_out_tile, n_.dim_v, minus_delta, w, ds);
     }
     if (b.hides) hide(b.work.visible, b.place.keys, ds);
   }
@@ -198,9 +197,25 @@ class BackwardBlocks {
   }
 
   void add_to_queries(const BackwardBlock<T>& b) const {
-    const auto add = b.selects() ? add_keys<true, D> : add_keys<false, D>;
-    add(D(), b.keys->k + b.row * n_.row_qk, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk,
-        b.s->dq_tile + b.tile * kLanes * n_.dim_qk);
+    const T* k = b.keys->k + b.row * n_.row_qk;
+    T* sums = b.s->dq_tile + b.tile * kLanes * n_.dim_qk;
+    if (b.selects()) {
+      add_keys<kVectors, true>(D(), k, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk, sums);
+      return;
+    }
+    with_width(D(), b.place.queries, [&](auto wide) HWY_ATTR {
+      add_keys<decltype(wide)::value, false>(D(), k, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk,
+                                             sums);
+    });
+  }
+
+  // Products of the block's keys with the tile, for as many vectors as it has queries.
+  template <Finish kFinish>
+  void products(const BackwardBlock<T>& b, const T* rows, std::ptrdiff_t stride, const T* tile, std::ptrdiff_t dim,
+                const T* start, const T* times, T* s) const {
+    with_width(D(), b.place.queries, [&](auto wide) HWY_ATTR {
+      dot_block<decltype(wide)::value, kFinish>(D(), rows, stride, b.place.keys, tile, dim, start, times, s);
+    });
   }
 
   void add_to_bias(const BackwardBlock<T>& b, const BiasSum& bias_sum) const {

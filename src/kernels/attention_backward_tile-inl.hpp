@@ -33,6 +33,23 @@ constexpr int kVectors = 4, kRows = 6, kKeys = 6, kDims = 4;
 constexpr int kVectors = 3, kRows = 4, kKeys = 6, kDims = 2;
 #endif
 
+// A tile with few queries has fewer vectors, and then more rows to each, so that as many sums are under way.
+template <int kWide>
+constexpr int kRowsAtOnce = std::min(12, kRows* kVectors / kWide);
+
+// Calls f with the number of vectors that `queries` need, as a constant.
+template <class D, class F>
+HWY_INLINE void with_width(D, std::ptrdiff_t queries, const F& f) {
+  constexpr std::ptrdiff_t kVector = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
+  if (queries <= kVector) {
+    f(std::integral_constant<int, 1>());
+  } else if (kVectors > 2 && queries <= 2 * kVector) {
+    f(std::integral_constant<int, 2>());
+  } else {
+    f(std::integral_constant<int, kVectors>());
+  }
+}
+
 template <class D>
 constexpr std::ptrdiff_t kTile = kVectors* static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
 
@@ -58,27 +75,27 @@ HWY_INLINE bool is_visible(D, const std::uint8_t* bits, std::ptrdiff_t key, std:
 enum class Finish { none, exp2, times };
 
 // s[r][lane] = start[lane] + sum over i in order of rows[r][i] * tile[i][lane] for kCount rows; then 2 to the
-// power of it, or its product with times[r][lane].
-template <int kCount, Finish kFinish, class D, class T = hn::TFromD<D>>
+// power of it, or its product with times[r][lane]. For the tile's first kWide vectors.
+template <int kCount, int kWide, Finish kFinish, class D, class T = hn::TFromD<D>>
 HWY_INLINE void dot_rows(D d, const T* HWY_RESTRICT rows, std::ptrdiff_t stride, const T* HWY_RESTRICT tile,
                          std::ptrdiff_t dim, const T* HWY_RESTRICT start, const T* HWY_RESTRICT times,
                          T* HWY_RESTRICT s) {
   const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  hn::Vec<D> sum[kCount][kVectors];
-  ATTN_UNROLL for (int w = 0; w < kVectors; ++w) {
+  hn::Vec<D> sum[kCount][kWide];
+  ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
     const hn::Vec<D> first = hn::Load(d, start + w * n);
     ATTN_UNROLL for (int r = 0; r < kCount; ++r) sum[r][w] = first;
   }
   for (std::ptrdiff_t i = 0; i < dim; ++i) {
-    hn::Vec<D> x[kVectors];
-    ATTN_UNROLL for (int w = 0; w < kVectors; ++w) x[w] = hn::Load(d, tile + i * kTile<D> + w * n);
+    hn::Vec<D> x[kWide];
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) x[w] = hn::Load(d, tile + i * kTile<D> + w * n);
     ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
       const hn::Vec<D> y = hn::Set(d, rows[r * stride + i]);
-      ATTN_UNROLL for (int w = 0; w < kVectors; ++w) sum[r][w] = hn::MulAdd(y, x[w], sum[r][w]);
+      ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::MulAdd(y, x[w], sum[r][w]);
     }
   }
   ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-    ATTN_UNROLL for (int w = 0; w < kVectors; ++w) {
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
       const std::ptrdiff_t at = r * kTile<D> + w * n;
       hn::Vec<D> result = sum[r][w];
       if constexpr (kFinish == Finish::exp2) result = exp2_bounded(d, result);
@@ -89,34 +106,39 @@ HWY_INLINE void dot_rows(D d, const T* HWY_RESTRICT rows, std::ptrdiff_t stride,
 }
 
 // The same for `count` rows.
-template <Finish kFinish, class D, class T = hn::TFromD<D>>
+template <int kWide, Finish kFinish, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void dot_block(D d, const T* rows, std::ptrdiff_t stride, std::ptrdiff_t count, const T* tile,
                             std::ptrdiff_t dim, const T* start, const T* times, T* s) {
+  constexpr int kMany = kRowsAtOnce<kWide>;
   std::ptrdiff_t r = 0;
-  for (; r + kRows <= count; r += kRows) {
-    dot_rows<kRows, kFinish>(d, rows + r * stride, stride, tile, dim, start, times + r * kTile<D>, s + r * kTile<D>);
+  for (; r + kMany <= count; r += kMany) {
+    dot_rows<kMany, kWide, kFinish>(d, rows + r * stride, stride, tile, dim, start, times + r * kTile<D>,
+                                    s + r * kTile<D>);
+  }
+  for (; r + 4 <= count; r += 4) {
+    dot_rows<4, kWide, kFinish>(d, rows + r * stride, stride, tile, dim, start, times + r * kTile<D>, s + r * kTile<D>);
   }
   for (; r < count; ++r) {
-    dot_rows<1, kFinish>(d, rows + r * stride, stride, tile, dim, start, times + r * kTile<D>, s + r * kTile<D>);
+    dot_rows<1, kWide, kFinish>(d, rows + r * stride, stride, tile, dim, start, times + r * kTile<D>, s + r * kTile<D>);
   }
 }
 
 // sums[r][lane] += sum over keys in order of rows[key][r] * s[key][lane], for kCount columns of the rows. With kSelect,
 // a hidden pair adds nothing even where the row is not finite.
-template <int kCount, bool kSelect, class D, class T = hn::TFromD<D>>
+template <int kCount, int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
 HWY_INLINE void add_columns(D d, const T* HWY_RESTRICT rows, std::ptrdiff_t stride, std::ptrdiff_t keys,
                             const T* HWY_RESTRICT s, const std::uint8_t* bits, T* HWY_RESTRICT sums) {
   const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  hn::Vec<D> sum[kCount][kVectors];
+  hn::Vec<D> sum[kCount][kWide];
   ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-    ATTN_UNROLL for (int w = 0; w < kVectors; ++w) sum[r][w] = hn::Load(d, sums + r * kTile<D> + w * n);
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) sum[r][w] = hn::Load(d, sums + r * kTile<D> + w * n);
   }
   for (std::ptrdiff_t j = 0; j < keys; ++j) {
-    hn::Vec<D> x[kVectors];
-    ATTN_UNROLL for (int w = 0; w < kVectors; ++w) x[w] = hn::Load(d, s + j * kTile<D> + w * n);
+    hn::Vec<D> x[kWide];
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) x[w] = hn::Load(d, s + j * kTile<D> + w * n);
     ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
       const hn::Vec<D> y = hn::Set(d, rows[j * stride + r]);
-      ATTN_UNROLL for (int w = 0; w < kVectors; ++w) {
+      ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
         const hn::Vec<D> next = hn::MulAdd(y, x[w], sum[r][w]);
         if constexpr (kSelect) {
           sum[r][w] = hn::IfThenElse(visible_of(d, bits, j, w), next, sum[r][w]);
@@ -127,20 +149,23 @@ HWY_INLINE void add_columns(D d, const T* HWY_RESTRICT rows, std::ptrdiff_t stri
     }
   }
   ATTN_UNROLL for (int r = 0; r < kCount; ++r) {
-    ATTN_UNROLL for (int w = 0; w < kVectors; ++w) hn::Store(sum[r][w], d, sums + r * kTile<D> + w * n);
+    ATTN_UNROLL for (int w = 0; w < kWide; ++w) hn::Store(sum[r][w], d, sums + r * kTile<D> + w * n);
   }
 }
 
 // The same for `dim` columns: a block of keys adds to dq.
-template <bool kSelect, class D, class T = hn::TFromD<D>>
+template <int kWide, bool kSelect, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void add_keys(D d, const T* rows, std::ptrdiff_t stride, std::ptrdiff_t keys, const T* s,
                            const std::uint8_t* bits, std::ptrdiff_t dim, T* sums) {
-  constexpr int kMany = kSelect ? 1 : kRows;
+  constexpr int kMany = kSelect ? 1 : kRowsAtOnce<kWide>, kFew = kSelect ? 1 : 4;
   std::ptrdiff_t r = 0;
   for (; r + kMany <= dim; r += kMany) {
-    add_columns<kMany, kSelect>(d, rows + r, stride, keys, s, bits, sums + r * kTile<D>);
+    add_columns<kMany, kWide, kSelect>(d, rows + r, stride, keys, s, bits, sums + r * kTile<D>);
   }
-  for (; r < dim; ++r) add_columns<1, kSelect>(d, rows + r, stride, keys, s, bits, sums + r * kTile<D>);
+  for (; r + kFew <= dim; r += kFew) {
+    add_columns<kFew, kWide, kSelect>(d, rows + r, stride, keys, s, bits, sums + r * kTile<D>);
+  }
+  for (; r < dim; ++r) add_columns<1, kWide, kSelect>(d, rows + r, stride, keys, s, bits, sums + r * kTile<D>);
 }
 
 // Pairs of some keys with one tile after the other: [tile][key][lane], tiles kBackwardBlockKeys rows apart.
