@@ -59,6 +59,9 @@ void add_embed(CLI::App& app);
 void add_run(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_info(CLI::App& app);
+void add_train(CLI::App& app);
+void add_eval(CLI::App& app);
+void add_predict(CLI::App& app);
 void add_bench(CLI::App& app);
 
 }  // namespace attn::app

@@ -41,6 +41,9 @@ int run(int argc, char** argv) {
   attn::app::add_run(app);
   attn::app::add_explain(app);
   attn::app::add_info(app);
+  attn::app::add_train(app);
+  attn::app::add_eval(app);
+  attn::app::add_predict(app);
   attn::app::add_bench(app);
   try {
     app.parse(argc, argv);

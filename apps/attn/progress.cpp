@@ -34,18 +34,20 @@ Progress::~Progress() {
   wipe();
 }
 
-void Progress::stage(std::string what, std::size_t total) {
+void Progress::stage(std::string what, std::size_t total, std::size_t first) {
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
+  note_.clear();
   total_ = total;
-  done_ = 0;
+  done_ = first_ = first;
   stage_start_ = Clock::now();
   is_hidden_ = false;
 }
 
-void Progress::update(std::size_t done) {
+void Progress::update(std::size_t done, std::string note) {
   const std::lock_guard lock(mutex_);
   done_ = done;
+  note_ = std::move(note);
   is_hidden_ = false;
 }
 
@@ -71,8 +73,9 @@ void Progress::draw(Clock::time_point now) {
   } else {
     const std::size_t filled = kWidth * std::min(done_, total_) / total_;
     line += fmt::format(" [{:#<{}}{:.<{}}] {} of {}", "", filled, "", kWidth - filled, done_, total_);
-    const double each = seconds / static_cast<double>(std::max<std::size_t>(done_, 1));
-    if (done_ != 0) line += fmt::format(", {:.0f} s left", each * static_cast<double>(total_ - done_));
+    const double each = seconds / static_cast<double>(std::max<std::size_t>(done_ - first_, 1));
+    if (!note_.empty()) line += ", " + note_;
+    if (done_ != first_) line += fmt::format(", {:.0f} s left", each * static_cast<double>(total_ - done_));
   }
   say(line);
   std::fflush(stderr);

@@ -21,8 +21,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   // What is being done from now on: a bar when the number of things to do is known, else the seconds it takes.
-  void stage(std::string what, std::size_t total = 0);
-  void update(std::size_t done);
+  // `first` of them are done already, and say nothing of the time that the others take.
+  void stage(std::string what, std::size_t total = 0, std::size_t first = 0);
+  // `note` stands behind the bar: a loss, a speed.
+  void update(std::size_t done, std::string note = {});
   // Wipes the line so that something else can be printed; `stage` and `update` show it again.
   void hide();
 
@@ -35,8 +37,8 @@ class Progress {
 
   std::mutex mutex_;  // of everything below
   std::condition_variable done_changed_;
-  std::string what_;
-  std::size_t total_ = 0, done_ = 0;
+  std::string what_, note_;
+  std::size_t total_ = 0, done_ = 0, first_ = 0;
   bool is_done_ = false, is_hidden_ = true, is_drawn_ = false;
   Clock::time_point start_ = Clock::now(), stage_start_ = start_;
   std::thread drawer_;

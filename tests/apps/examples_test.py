@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs in examples/ print what they say."""
+import json
 import math
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 
 import unittest
 
+import train_data
 from files import safetensors_bytes
 from program import TINY, ProgramTest
 
@@ -71,6 +73,21 @@ class Examples(ProgramTest):
         # Saturated softmaxes let the gradient grow from layer to layer on its way back.
         self.assertLess(max(scaled), 1)
         self.assertGreater(max(raw), 1000 * max(scaled))
+
+    def test_training_makes_the_loss_fall(self):
+        train_data.write(self.path("images"), "images")
+        train_data.write(self.path("tagging"), "tagging")
+        recipe = {"task": "tagging", "data": self.path("tagging"), "tokens": {"kind": "words"},
+                  "model": {"width": 16, "layers": 1, "heads": 2, "feedforward": 32, "max_tokens": 24},
+                  "training": {"steps": 40, "batch": 16, "learning_rate": 1e-2, "warmup": 5}}
+        self.write("recipe.json", json.dumps(recipe))
+        for arguments in (["train_images", self.path("images"), "30"],
+                          ["train_recipe", self.path("recipe.json"), self.path("run")]):
+            lines = self.lines_of(*arguments)
+            losses = [float(x) for x in re.findall(r"loss (\S+)", "\n".join(lines))]
+            self.assertGreater(len(losses), 1)
+            self.assertLess(losses[-1], 0.7 * losses[0], arguments)
+        self.assertRegex(lines[-1], r"^accuracy on held-out data: [01]\.\d{4}$")
 
     def test_masks(self):
         visible = {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <attn/autograd/loss.hpp>
+#include <attn/train/examples.hpp>
+#include <attn/train/metrics.hpp>
+#include <map>
+
+#include "base/concat.hpp"
+#include "train/tasks.hpp"
+#include "train/text_rows.hpp"
+
+namespace attn::train {
+namespace {
+
+constexpr BatchOptions kEvaluation{.size = 64, .tokens = 8192};
+
+class ReviewTask : public Task {
+ public:
+  ReviewTask(const Recipe& recipe, const Lexicon& lexicon)
+      : recipe_(recipe), lexicon_(lexicon), model_(encoder_shape(recipe, lexicon)) {
+    nn::initialise(model_, {.seed = recipe.training.seed});
+  }
+
+  nn::ParameterList parameters() override { return nn::parameters(model_); }
+
+  void read(Part part) override { (void)rows(part); }
+
+  std::span<const std::ptrdiff_t> lengths() override { return lengths_ = lengths_of(rows(Part::train)); }
+
+  nn::Variable loss(const Batch& batch, nn::DropoutStream* dropout, Context& context) override {
+    const std::vector<TextRow>& from = rows(Part::train);
+    return autograd::cross_entropy(model_.classify_texts(batch_of(from, batch), dropout, context),
+                                   labels_of(from, batch), {.label_smoothing = recipe_.training.label_smoothing},
+                                   context);
+  }
+
+  std::vector<Score> evaluate(Part part, Context& context) override {
+    const autograd::NoGrad no_grad;
+    const std::vector<TextRow>& from = rows(part);
+    std::vector<std::int32_t> found, expected;
+    double loss = 0;
+    for (const Batch& batch : make_even_batches(lengths_of(from), kEvaluation)) {
+      const nn::Variable logits = model_.classify_texts(batch_of(from, batch), nullptr, context);
+      const Tensor mean = autograd::cross_entropy(logits, labels_of(from, batch), {}, context).value();
+      loss += static_cast<double>(mean.values<float>()[0]) * static_cast<double>(batch.size());
+      for (const std::int32_t label : best_classes(logits.value())) found.push_back(label);
+      for (const std::size_t item : batch) expected.push_back(from[item].targets[0]);
+    }
+    return {{"accuracy", accuracy(found, expected), Score::Better::higher},
+            {"loss", loss / static_cast<double>(from.size()), Score::Better::lower}};
+  }
+
+  std::string predict(const std::string& input, Context& context) override {
+    const autograd::NoGrad no_grad;
+    const std::vector<TextRow> row{row_of(tokens_of(input, recipe_.tokens.kind), lexicon_, recipe_)};
+    const Tensor logits = model_.classify_texts(batch_of(row, {0}), nullptr, context).value();
+    return lexicon_.labels[static_cast<std::size_t>(best_classes(logits)[0])];
+  }
+
+ private:
+  const std::vector<TextRow>& rows(Part part) {
+    const auto found = rows_.find(part);
+    if (found != rows_.end()) return found->second;
+    std::vector<TextRow> rows;
+    for (const LabelledText& item :
+         read_labelled(recipe_.data / base::concat(name_of(part), ".jsonl"), kReviewLabels)) {
+      rows.push_back(row_of(tokens_of(item.text, recipe_.tokens.kind), lexicon_, recipe_));
+      rows.back().targets = {item.label};
+    }
+    return rows_.emplace(part, std::move(rows)).first->second;
+  }
+
+  static Tensor labels_of(const std::vector<TextRow>& rows, const Batch& batch) {
+    return targets_of(rows, batch).reshape(std::ssize(batch));
+  }
+
+  Recipe recipe_;
+  Lexicon lexicon_;
+  models::TextEncoder model_;
+  std::map<Part, std::vector<TextRow>> rows_;
+  std::vector<std::ptrdiff_t> lengths_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_review_task(const Recipe& recipe, const Lexicon& lexicon) {
+  return std::make_unique<ReviewTask>(recipe, lexicon);
+}
+
+}  // namespace attn::train

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <attn/error.hpp>
+#include <attn/train/task.hpp>
+
+#include "base/concat.hpp"
+#include "train/streams.hpp"
+#include "train/tasks.hpp"
+
+namespace attn::train {
+namespace {
+
+void check(const Recipe& recipe, const Lexicon& lexicon) {
+  const bool is_text = recipe.task != TaskKind::images;
+  const bool is_generated = recipe.task == TaskKind::translation || recipe.task == TaskKind::language;
+  const std::size_t wanted = !is_text ? 0 : is_generated ? 1 : kStreams;
+  if (lexicon.vocabularies.size() == wanted && lexicon.labels.empty() == is_generated) return;
+  throw Error("make_task", "lexicon",
+              base::concat(lexicon.vocabularies.size(), " vocabularies and ", lexicon.labels.size(),
+                           " labels, which do not belong to the task ", name_of(recipe.task)));
+}
+
+}  // namespace
+
+Task::~Task() = default;
+
+std::string_view name_of(Part part) noexcept {
+  return part == Part::train ? "train" : part == Part::validation ? "validation" : "test";
+}
+
+std::unique_ptr<Task> make_task(const Recipe& recipe, const Lexicon& lexicon) {
+  check(recipe, lexicon);
+  switch (recipe.task) {
+    case TaskKind::images:
+      return make_image_task(recipe, lexicon);
+    case TaskKind::reviews:
+      return make_review_task(recipe, lexicon);
+    case TaskKind::tagging:
+    case TaskKind::entities:
+      return make_tag_task(recipe, lexicon);
+    case TaskKind::translation:
+      return make_translation_task(recipe, lexicon);
+    case TaskKind::language:
+      break;
+  }
+  return make_language_task(recipe, lexicon);
+}
+
+models::TransformerShape transformer_of(const ModelRecipe& recipe, models::NormPlace norm) {
+  return {.width = recipe.width,
+          .layers = recipe.layers,
+          .heads = recipe.heads,
+          .feedforward = recipe.feedforward,
+          .dropout = recipe.dropout,
+          .norm = norm};
+}
+
+Tensor padded(std::span<const std::vector<std::int32_t>> rows, std::int32_t padding) {
+  std::size_t longest = 0;
+  for (const std::vector<std::int32_t>& row : rows) longest = std::max(longest, row.size());
+  Tensor ids = Tensor::empty(DType::i32, std::ssize(rows), static_cast<std::ptrdiff_t>(longest));
+  auto to = ids.values<std::int32_t>().begin();
+  for (const std::vector<std::int32_t>& row : rows) {
+    const auto end = std::copy(row.begin(), row.end(), to);
+    to += static_cast<std::ptrdiff_t>(longest);
+    std::fill(end, to, padding);
+  }
+  return ids;
+}
+
+std::vector<std::int32_t> best_classes(const Tensor& logits) {
+  const std::ptrdiff_t classes = logits.extent(-1);
+  std::vector<std::int32_t> best;
+  const std::span<const float> values = logits.values<float>();
+  for (auto row = values.begin(); row != values.end(); row += classes) {
+    best.push_back(static_cast<std::int32_t>(std::max_element(row, row + classes) - row));
+  }
+  return best;
+}
+
+}  // namespace attn::train

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file a task; make_task chooses.
+#pragma once
+
+#include <attn/models/transformer_stack.hpp>
+#include <attn/train/task.hpp>
+
+namespace attn::train {
+
+constexpr std::int32_t kImageLabels = 10, kReviewLabels = 2;
+// A target that counts for nothing, as cross_entropy has it.
+constexpr std::int32_t kIgnored = -100;
+
+std::unique_ptr<Task> make_image_task(const Recipe& recipe, const Lexicon& lexicon);
+std::unique_ptr<Task> make_review_task(const Recipe& recipe, const Lexicon& lexicon);
+// Tagging and entities.
+std::unique_ptr<Task> make_tag_task(const Recipe& recipe, const Lexicon& lexicon);
+std::unique_ptr<Task> make_translation_task(const Recipe& recipe, const Lexicon& lexicon);
+std::unique_ptr<Task> make_language_task(const Recipe& recipe, const Lexicon& lexicon);
+
+models::TransformerShape transformer_of(const ModelRecipe& recipe, models::NormPlace norm);
+
+// Texts of one batch, filled up with `padding` to the longest: (batch, tokens) i32.
+Tensor padded(std::span<const std::vector<std::int32_t>> rows, std::int32_t padding);
+
+// The last dimension's largest of each row; of equals the first.
+std::vector<std::int32_t> best_classes(const Tensor& logits);
+
+}  // namespace attn::train
