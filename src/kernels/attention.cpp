@@ -27,6 +27,10 @@ namespace {
 constexpr std::ptrdiff_t round_down(std::ptrdiff_t x, std::ptrdiff_t unit) { return x / unit * unit; }
 constexpr std::ptrdiff_t round_up(std::ptrdiff_t x, std::ptrdiff_t unit) { return (x + unit - 1) / unit * unit; }
 
+// A narrow tile's values are added so many keys at a time, so that they are still in the first cache; a multiple of
+// what weights_of_keys takes at once.
+constexpr std::ptrdiff_t kNarrowKeys = 24;
+
 template <class T>
 class TaskRun {
   using Tiles = TaskTiles<T>;
@@ -86,12 +90,20 @@ class TaskRun {
     k_ = tiles_.keys(k0, keys);
     v_ = tiles_.values(k0, keys);
     v_is_finite_ = Finite::unknown;
-    next_ = {};
-    const std::ptrdiff_t k1 = k0 + kBlockKeys, more = std::min<std::ptrdiff_t>(kBlockKeys, end - k1);
-    if (more > 0 && mem_.k == nullptr) next_.k = tiles_.keys(k1, more);
-    if (more > 0 && mem_.v == nullptr) next_.v = tiles_.values(k1, more);
+    prefetch_block(k0, end);
     for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) run_tile_block(t, k0, keys);
   }
+
+  // The next block is asked for while the first tile works on this one. A single narrow tile has too little to do in a
+  // block for that: it asks for the values of the keys it is at, and for the keys that follow them.
+  void prefetch_block(std::ptrdiff_t k0, std::int64_t end) {
+    next_ = {};
+    const bool few = is_narrow();
+    const std::ptrdiff_t k1 = k0 + (few ? kNarrowKeys : kBlockKeys), v1 = few ? k0 : k1;
+    if (k1 < end && mem_.k == nullptr) next_.k = tiles_.keys(k1, std::min<std::ptrdiff_t>(kBlockKeys, end - k1));
+    if (v1 < end && mem_.v == nullptr) next_.v = tiles_.values(v1, std::min<std::ptrdiff_t>(kBlockKeys, end - v1));
+  }
+  bool is_narrow() const { return mem_.tiles == 1 && tiles_.lanes == kLanes && mem_.k == nullptr; }
 
   // In strips of keys, each without the leading vectors of queries that see no more keys: under a causal mask the
   // block's work is that of the triangle.
@@ -104,8 +116,11 @@ class TaskRun {
       std::ptrdiff_t to = std::min<std::int64_t>(tiles_.span(t, w).end - k0, keys);
       if (w + 1 < vectors) to = std::min(round_up(std::max<std::ptrdiff_t>(to, 0), kGroup), keys);
       if (to <= from) continue;
-      run_width<kVectors>({.tile = t, .first = w, .end = vectors, .k0 = k0, .from = from, .to = to});
-      from = to;
+      while (from < to) {
+        const std::ptrdiff_t part = is_narrow() ? std::min(from + kNarrowKeys, to) : to;
+        run_width<kVectors>({.tile = t, .first = w, .end = vectors, .k0 = k0, .from = from, .to = part});
+        from = part;
+      }
     }
   }
 
@@ -138,7 +153,7 @@ class TaskRun {
     run_steps<kWide>(s, tile, s.from, plain);
     if (plain < plain_end) weights_of_keys<kWide, false>(d, k_, s.from, plain, plain_end, tile, {}, next_);
     run_steps<kWide>(s, tile, plain_end, s.to);
-    next_ = {};
+    if (!is_narrow()) next_ = {};
     const bool hides = plain > s.from || plain_end < s.to;
     if (task_.dropout.rule != nullptr) drop(s);
     if (hides && !v_is_finite()) {
