@@ -14,14 +14,16 @@ namespace {
 nlohmann::json golden() { return nlohmann::json::parse(std::ifstream(test::test_data("bleu.json"))); }
 
 TEST(Bleu, CutsTextsAsSacrebleuDoes) {
-  for (const auto& item : golden().at("tokens")) {
+  const nlohmann::json data = golden();  // named: a temporary would be gone before its first item is read
+  for (const auto& item : data.at("tokens")) {
     const std::string text = item.at("text");
     EXPECT_EQ(bleu_tokens(text), item.at("tokens").get<std::vector<std::string>>()) << text;
   }
 }
 
 TEST(Bleu, ScoresAsSacrebleuDoes) {
-  for (const auto& item : golden().at("scores")) {
+  const nlohmann::json data = golden();
+  for (const auto& item : data.at("scores")) {
     const std::vector<std::string> hypotheses = item.at("hypotheses"), references = item.at("references");
     EXPECT_NEAR(bleu(hypotheses, references), item.at("bleu").get<double>(), 1e-10) << hypotheses[0];
   }
