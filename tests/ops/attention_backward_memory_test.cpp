@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atomic>
 #include <attn/attention_backward.hpp>
 #include <cmath>
 #include <iostream>
-#include <memory_resource>
 
 #include "gtest/gtest.h"
+#include "support/counting_resource.hpp"
 #include "support/tensors.hpp"
 
 namespace attn::test {
 namespace {
-
-// Counts what a context takes.
-class CountingResource : public std::pmr::memory_resource {
- public:
-  std::size_t peak() const { return peak_; }
-
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    const std::size_t now = used_ += bytes;
-    for (std::size_t seen = peak_; now > seen && !peak_.compare_exchange_weak(seen, now);) continue;
-    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
-  }
-  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
-    used_ -= bytes;
-    std::pmr::new_delete_resource()->deallocate(data, bytes, alignment);
-  }
-  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
-
-  std::atomic<std::size_t> used_{0}, peak_{0};
-};
 
 // Scratch of one long head, whose queries see 512 keys each so that the test is short.
 std::size_t peak_bytes(std::ptrdiff_t tokens, int threads) {

@@ -1,38 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 
-#include <atomic>
 #include <attn/attention.hpp>
 #include <iostream>
-#include <memory_resource>
 
 #include "gtest/gtest.h"
+#include "support/counting_resource.hpp"
 #include "support/tensors.hpp"
 
 namespace attn::test {
 namespace {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-
-// Counts what a context takes.
-class CountingResource : public std::pmr::memory_resource {
- public:
-  std::size_t peak() const { return peak_; }
-
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    const std::size_t now = used_ += bytes;
-    for (std::size_t seen = peak_; now > seen && !peak_.compare_exchange_weak(seen, now);) continue;
-    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
-  }
-  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
-    used_ -= bytes;
-    std::pmr::new_delete_resource()->deallocate(data, bytes, alignment);
-  }
-  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
-
-  std::atomic<std::size_t> used_{0}, peak_{0};
-};
 
 // The most memory that this process has ever held.
 std::size_t peak_resident_bytes() {
