@@ -19,15 +19,7 @@ void expect_as_torch(DType dtype, double tolerance) {
   EXPECT_EQ(goldens.cases().size(), 8u);
   for (const nlohmann::json& described : goldens.cases()) {
     SCOPED_TRACE(described.at("name").get<std::string>());
-    const nlohmann::json& c = described.at("constructor");
-    TransformerEncoderLayer layer({.d_model = c.at("d_model"),
-                                   .nhead = c.at("nhead"),
-                                   .dim_feedforward = c.at("dim_feedforward"),
-                                   .activation = activation_named(c.at("activation").get<std::string>()),
-                                   .layer_norm_eps = c.at("layer_norm_eps"),
-                                   .norm_first = c.at("norm_first"),
-                                   .bias = c.at("bias"),
-                                   .layout = c.at("batch_first") ? Layout::batch_first : Layout::tokens_first});
+    TransformerEncoderLayer layer = encoder_layer_of(described);
     layer.load(goldens.state(described, dtype));
     const Tensor mask = goldens.mask(described, "src_mask"), padding = goldens.mask(described, "src_key_padding_mask");
     const Tensor y = layer(goldens.tensor(described, "src", dtype),

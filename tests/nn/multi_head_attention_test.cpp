@@ -14,26 +14,13 @@ using test::message_of;
 using test::normal_tensor;
 using test::same_bits;
 
-MultiHeadAttention layer_of(const nlohmann::json& described) {
-  const nlohmann::json& c = described.at("constructor");
-  const auto size_or_0 = [&](const char* name) { return c.at(name).is_null() ? 0 : c.at(name).get<std::ptrdiff_t>(); };
-  return MultiHeadAttention({.embed_dim = c.at("embed_dim"),
-                             .num_heads = c.at("num_heads"),
-                             .bias = c.at("bias"),
-                             .add_bias_kv = c.at("add_bias_kv"),
-                             .add_zero_attn = c.at("add_zero_attn"),
-                             .kdim = size_or_0("kdim"),
-                             .vdim = size_or_0("vdim"),
-                             .layout = c.at("batch_first") ? Layout::batch_first : Layout::tokens_first});
-}
-
 // PyTorch's results are rounded to f32 once; f32 sums over at most 64 products lose a few times that more.
 void expect_as_torch(DType dtype, double tolerance) {
   const TorchGoldens goldens("mha");
   EXPECT_EQ(goldens.cases().size(), 40u);
   for (const nlohmann::json& described : goldens.cases()) {
     SCOPED_TRACE(described.at("name").get<std::string>());
-    MultiHeadAttention layer = layer_of(described);
+    MultiHeadAttention layer = mha_of(described);
     layer.load(goldens.state(described, dtype));
     const nlohmann::json& call = described.at("call");
     const bool is_averaged = call.at("average_attn_weights");

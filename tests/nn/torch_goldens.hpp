@@ -2,8 +2,7 @@
 #pragma once
 
 #include <attn/io/safetensors.hpp>
-#include <attn/nn/input.hpp>
-#include <attn/nn/state_dict.hpp>
+#include <attn/nn/encoder_layer.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -48,5 +47,30 @@ class TorchGoldens {
   io::SafeTensors tensors_;
   nlohmann::json cases_;
 };
+
+// The layers that cases describe.
+inline MultiHeadAttention mha_of(const nlohmann::json& described) {
+  const nlohmann::json& c = described.at("constructor");
+  const auto size_or_0 = [&](const char* name) { return c.at(name).is_null() ? 0 : c.at(name).get<std::ptrdiff_t>(); };
+  return MultiHeadAttention({.embed_dim = c.at("embed_dim"),
+                             .num_heads = c.at("num_heads"),
+                             .bias = c.at("bias"),
+                             .add_bias_kv = c.at("add_bias_kv"),
+                             .add_zero_attn = c.at("add_zero_attn"),
+                             .kdim = size_or_0("kdim"),
+                             .vdim = size_or_0("vdim"),
+                             .layout = c.at("batch_first") ? Layout::batch_first : Layout::tokens_first});
+}
+inline TransformerEncoderLayer encoder_layer_of(const nlohmann::json& described) {
+  const nlohmann::json& c = described.at("constructor");
+  return TransformerEncoderLayer({.d_model = c.at("d_model"),
+                                  .nhead = c.at("nhead"),
+                                  .dim_feedforward = c.at("dim_feedforward"),
+                                  .activation = activation_named(c.at("activation").get<std::string>()),
+                                  .layer_norm_eps = c.at("layer_norm_eps"),
+                                  .norm_first = c.at("norm_first"),
+                                  .bias = c.at("bias"),
+                                  .layout = c.at("batch_first") ? Layout::batch_first : Layout::tokens_first});
+}
 
 }  // namespace attn::nn
