@@ -7,6 +7,7 @@
 #include <attn/train/fit.hpp>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "base/concat.hpp"
 #include "io/json.hpp"
@@ -37,6 +38,7 @@ class Run {
         plain_(groups_.vectors),
         checkpoint_file_(options.folder / "checkpoint.safetensors"),
         best_file_(options.folder / "best.safetensors") {
+    if (options.training.precision == DType::f16) scaler_.emplace();
     dropout_.seed = options.training.seed;
     std::filesystem::create_directories(options.folder);
     if (std::filesystem::exists(checkpoint_file_)) resume();
@@ -69,16 +71,30 @@ class Run {
     plain_.zero_grad();
     const nn::Variable loss = task_.loss(batch, &dropout_, context_);
     StepReport report{.step = step_, .loss = static_cast<double>(loss.value().values<float>()[0])};
-    loss.backward(context_);
-    report.grad_norm = nn::clip_grad_norm(parameters_, t.clip, context_);
-    if (!std::isfinite(report.loss) || !std::isfinite(report.grad_norm)) fail(report);
     report.learning_rate = t.learning_rate * nn::warmup_cosine(step_, t.warmup, t.steps);
+    for (const std::size_t item : batch) report.tokens += lengths_[item];
+    differentiate(loss, report);
+    if (!report.is_skipped) change_weights(report);
+    return report;
+  }
+
+  // Gradients that overflowed fit once the scale is smaller, unless there is none, or the loss itself is not finite:
+  // then change_weights stops the run.
+  void differentiate(const nn::Variable& loss, StepReport& report) {
+    if (!scaler_) return loss.backward(context_);
+    report.loss_scale = scaler_->scale();
+    scaler_->scaled(loss, context_).backward(context_);
+    const bool overflowed = !scaler_->unscale(parameters_, context_);
+    report.is_skipped = overflowed && report.loss_scale > 1 && std::isfinite(report.loss);
+  }
+
+  void change_weights(StepReport& report) {
+    report.grad_norm = nn::clip_grad_norm(parameters_, options_.training.clip, context_);
+    if (!std::isfinite(report.loss) || !std::isfinite(report.grad_norm)) fail(report);
     for (nn::AdamW* optimiser : {&decayed_, &plain_}) {
       optimiser->set_learning_rate(report.learning_rate);
       optimiser->step(context_);
     }
-    for (const std::size_t item : batch) report.tokens += lengths_[item];
-    return report;
   }
 
   std::vector<Batch> epoch_batches() const {
@@ -128,10 +144,12 @@ class Run {
   void save() const {
     Checkpoint checkpoint;
     checkpoint.state["state"] = state().dump();
-    for (const nn::AdamW* optimiser : {&decayed_, &plain_}) {
-      const std::string prefix = optimiser == &decayed_ ? "decayed." : "plain.";
-      for (auto& [name, tensor] : optimiser->state()) checkpoint.optimizer[prefix + name] = tensor;
-    }
+    const auto keep = [&](const std::string& prefix, const nn::StateDict& state) {
+      for (const auto& [name, tensor] : state) checkpoint.optimizer[prefix + name] = tensor;
+    };
+    keep("decayed.", decayed_.state());
+    keep("plain.", plain_.state());
+    if (scaler_) keep("scaler.", scaler_->state());
     save_checkpoint(checkpoint_file_, parameters_, checkpoint);
   }
 
@@ -144,6 +162,7 @@ class Run {
             {"epoch", epoch_},
             {"place", place_},
             {"seed", dropout_.seed},
+            {"precision", attn::name_of(options_.training.precision)},
             {"offset", dropout_.offset},
             {"worse", worse_},
             {"best", best},
@@ -164,23 +183,27 @@ class Run {
     worse_ = state.at("worse");
     report_.best_step = state.at("best_step");
     report_.stopped_early = state.at("stopped");
-    if (state.at("seed") != options_.training.seed) {
-      throw Error(checkpoint_file_.string(), "seed",
-                  base::concat("found ", state.at("seed").get<std::uint64_t>(), ", expected ", options_.training.seed,
-                               " as in the recipe"));
-    }
+    const auto expect = [&](const char* key, const auto& found, const auto& wanted) {
+      if (found == wanted) return;
+      throw Error(checkpoint_file_.string(), key,
+                  base::concat("found ", found, ", expected ", wanted, " as in the recipe"));
+    };
+    expect("seed", state.at("seed").get<std::uint64_t>(), options_.training.seed);
+    expect("precision", state.at("precision").get<std::string>(), attn::name_of(options_.training.precision));
     for (const nlohmann::json& s : state.at("best")) {
       report_.best.push_back(
           {s.at("name"), s.at("value"), s.at("higher").get<bool>() ? Score::Better::higher : Score::Better::lower});
     }
-    for (nn::AdamW* optimiser : {&decayed_, &plain_}) {
-      const std::string prefix = optimiser == &decayed_ ? "decayed." : "plain.";
+    const auto kept = [&](std::string_view prefix) {
       nn::StateDict own;
       for (const auto& [name, tensor] : checkpoint.optimizer) {
         if (name.starts_with(prefix)) own.emplace(name.substr(prefix.size()), tensor);
       }
-      optimiser->load_state(own);
-    }
+      return own;
+    };
+    decayed_.load_state(kept("decayed."));
+    plain_.load_state(kept("plain."));
+    if (scaler_) scaler_->load_state(kept("scaler."));
   }
 
   Task& task_;
@@ -189,6 +212,7 @@ class Run {
   nn::ParameterList parameters_;
   Groups groups_;
   nn::AdamW decayed_, plain_;
+  std::optional<nn::LossScaler> scaler_;  // of f16
   nn::DropoutStream dropout_;
   std::filesystem::path checkpoint_file_, best_file_;
   std::span<const std::ptrdiff_t> lengths_;

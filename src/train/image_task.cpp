@@ -20,11 +20,10 @@ constexpr std::ptrdiff_t kEvaluated = 250;  // images at once
 constexpr float kMean = 0.286f, kDeviation = 0.353f;
 
 models::VisionTransformerShape shape_of(const Recipe& recipe, const Lexicon& lexicon) {
-  const ModelRecipe& m = recipe.model;
   return {.image_size = kSide,
-          .patch_size = m.patch,
+          .patch_size = recipe.model.patch,
           .classes = std::ssize(lexicon.labels),
-          .transformer = transformer_of(m, models::NormPlace::before)};
+          .transformer = transformer_of(recipe, models::NormPlace::before)};
 }
 
 class ImageTask : public Task {

@@ -25,7 +25,7 @@ class LanguageTask : public Task {
         vocabulary_(lexicon.vocabularies[0]),
         model_({.vocabulary = vocabulary_.size(),
                 .max_tokens = recipe.model.max_tokens,
-                .transformer = transformer_of(recipe.model, models::NormPlace::before)}) {
+                .transformer = transformer_of(recipe, models::NormPlace::before)}) {
     nn::initialise(model_, {.seed = recipe.training.seed});
   }
 

@@ -30,13 +30,10 @@ MetricsLog::MetricsLog(const std::filesystem::path& file, std::int64_t last_step
 }
 
 void MetricsLog::step(const StepReport& r, double seconds) {
-  write(nlohmann::json{{"step", r.step},
-                       {"loss", r.loss},
-                       {"learning_rate", r.learning_rate},
-                       {"grad_norm", r.grad_norm},
-                       {"tokens", r.tokens},
-                       {"seconds", seconds}}
-            .dump());
+  nlohmann::json json{{"step", r.step},           {"loss", r.loss},     {"learning_rate", r.learning_rate},
+                      {"grad_norm", r.grad_norm}, {"tokens", r.tokens}, {"seconds", seconds}};
+  if (r.loss_scale != 1) json.update({{"loss_scale", r.loss_scale}, {"is_skipped", r.is_skipped}});
+  write(json.dump());
 }
 
 void MetricsLog::scores(std::int64_t step, const std::vector<Score>& scores) {

@@ -87,6 +87,13 @@ void read_model(const io::JsonField& field, ModelRecipe& model) {
   if (28 % model.patch != 0) field.fail(base::concat("patch ", model.patch, ", expected a divisor of 28"));
 }
 
+DType precision_of(const io::JsonField& field) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    if (field.string() == attn::name_of(dtype)) return dtype;
+  }
+  field.fail(base::concat("found ", io::quote(field.string()), ", expected f32, bf16 or f16"));
+}
+
 void read_training(const io::JsonField& field, TrainingRecipe& training) {
   Reader reader(field);
   reader.integer("steps", training.steps, 1);
@@ -101,6 +108,7 @@ void read_training(const io::JsonField& field, TrainingRecipe& training) {
   reader.integer("patience", training.patience, 0);
   reader.integer("checkpoint_every", training.checkpoint_every, 1);
   reader.seed("seed", training.seed);
+  if (const auto precision = reader.find("precision")) training.precision = precision_of(*precision);
   reader.finish();
   if (training.warmup > training.steps) {
     field.fail(base::concat("warmup ", training.warmup, ", expected at most steps, ", training.steps));

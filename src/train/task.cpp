@@ -46,13 +46,15 @@ std::unique_ptr<Task> make_task(const Recipe& recipe, const Lexicon& lexicon) {
   return make_language_task(recipe, lexicon);
 }
 
-models::TransformerShape transformer_of(const ModelRecipe& recipe, models::NormPlace norm) {
-  return {.width = recipe.width,
-          .layers = recipe.layers,
-          .heads = recipe.heads,
-          .feedforward = recipe.feedforward,
-          .dropout = recipe.dropout,
-          .norm = norm};
+models::TransformerShape transformer_of(const Recipe& recipe, models::NormPlace norm) {
+  const ModelRecipe& model = recipe.model;
+  return {.width = model.width,
+          .layers = model.layers,
+          .heads = model.heads,
+          .feedforward = model.feedforward,
+          .dropout = model.dropout,
+          .norm = norm,
+          .activations = recipe.training.precision};
 }
 
 Tensor padded(std::span<const std::vector<std::int32_t>> rows, std::int32_t padding) {

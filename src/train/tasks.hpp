@@ -18,7 +18,7 @@ std::unique_ptr<Task> make_tag_task(const Recipe& recipe, const Lexicon& lexicon
 std::unique_ptr<Task> make_translation_task(const Recipe& recipe, const Lexicon& lexicon);
 std::unique_ptr<Task> make_language_task(const Recipe& recipe, const Lexicon& lexicon);
 
-models::TransformerShape transformer_of(const ModelRecipe& recipe, models::NormPlace norm);
+models::TransformerShape transformer_of(const Recipe& recipe, models::NormPlace norm);
 
 // Texts of one batch, filled up with `padding` to the longest: (batch, tokens) i32.
 Tensor padded(std::span<const std::vector<std::int32_t>> rows, std::int32_t padding);

@@ -61,7 +61,7 @@ Tensor targets_of(const std::vector<TextRow>& rows, const Batch& batch) {
 models::TextEncoderShape encoder_shape(const Recipe& recipe, const Lexicon& lexicon) {
   models::TextEncoderShape shape{.max_tokens = recipe.model.max_tokens,
                                  .classes = std::ssize(lexicon.labels),
-                                 .transformer = transformer_of(recipe.model, models::NormPlace::after)};
+                                 .transformer = transformer_of(recipe, models::NormPlace::after)};
   for (const Vocabulary& vocabulary : lexicon.vocabularies) shape.vocabularies.push_back(vocabulary.size());
   return shape;
 }

@@ -62,6 +62,19 @@ class Train(ProgramTest):
                 self.assertEqual(answer["input"], text)
                 self.assertIsInstance(answer["output"], str)
 
+    def test_every_precision_follows_the_same_curve(self):
+        """Weights stay f32, so that evaluation and resumption know nothing of it."""
+        curves = {}
+        for precision in ("f32", "bf16", "f16"):
+            name = self.prepare("translation", steps=10, warmup=2, precision=precision)
+            self.succeeds("train", name, "-o", precision, "--quiet")
+            self.succeeds("eval", precision, "--json")
+            curves[precision] = [line["loss"] for line in self.metrics(precision) if "loss" in line]
+        for precision, roundings in (("bf16", 4 / 256), ("f16", 4 / 2048)):
+            self.assertNotEqual(curves[precision], curves["f32"])
+            for found, expected in zip(curves[precision], curves["f32"]):
+                self.assertAlmostEqual(found, expected, delta=roundings * expected)
+
     def final_state(self, folder):
         return self.read(f"{folder}/checkpoint.safetensors"), self.read(f"{folder}/best.safetensors")
 

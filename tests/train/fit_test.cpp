@@ -58,6 +58,8 @@ class LineTask : public Task {
   std::string predict(const std::string& input, Context&) override { return input; }
 
   int steps = 0, evaluations = 0, throws_at = -1, breaks_at = -1, gets_worse_after = 1000;
+  DType activations = DType::f32;
+  float outlier = 1;  // what the last example has in place of 1
 
  private:
   nn::Variable error(const Batch& batch, nn::DropoutStream* dropout, float second, Context& context) {
@@ -69,10 +71,11 @@ class LineTask : public Task {
       for (std::ptrdiff_t i = 0; i < inputs; ++i)
         *to_x++ = std::sin(static_cast<float>(item + 2 * static_cast<std::size_t>(i)));
       *to_y++ = std::cos(static_cast<float>(item));
-      *to_y++ = second;
+      *to_y++ = item + 1 == kExamples ? outlier : second;
     }
     const nn::Variable seen = nn::dropout(nn::Variable(x), 0.1, dropout, context);
-    return autograd::mse_loss(layer_(seen, context), nn::Variable(y), context);
+    const nn::Variable told = layer_(autograd::to(seen, activations, context), context);
+    return autograd::mse_loss(autograd::to(told, DType::f32, context), nn::Variable(y), context);
   }
 
   nn::Linear layer_;
@@ -109,24 +112,36 @@ TEST(Fit, MakesTheLossFall) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"best.safetensors", "checkpoint.safetensors", "metrics.jsonl"}));
 }
 
-// An epoch has 7 steps, so that some of the checkpoints stand at the end of one.
-class FitResumed : public testing::TestWithParam<int> {};
+// An epoch has 7 steps, so that some of the checkpoints stand at the end of one. In f16 a step of each epoch overflows.
+struct Resumed {
+  int checkpoint_every;
+  DType precision;
+};
+class FitResumed : public testing::TestWithParam<Resumed> {};
 
 TEST_P(FitResumed, EndsWithTheSameBits) {
   const TempFolder whole, stopped;
-  LineTask one;
+  const DType precision = GetParam().precision;
+  const auto made = [precision] {
+    LineTask task;
+    task.activations = precision;
+    task.outlier = precision == DType::f16 ? 1000 : 1;
+    return task;
+  };
+  LineTask one = made();
   FitOptions once = options_in(whole.path());
-  once.training.checkpoint_every = GetParam();
+  once.training.checkpoint_every = GetParam().checkpoint_every;
+  once.training.precision = precision;
   fit(one, once);
   for (const int step : {1, 9, 11, 14}) {  // each call goes on from the last checkpoint
-    LineTask task;
+    LineTask task = made();
     task.throws_at = step;
     FitOptions options = once;
     options.folder = stopped.path();
     options.resume = true;
     EXPECT_EQ(message_of([&] { fit(task, options); }), "test: stopped");
   }
-  LineTask last;
+  LineTask last = made();
   FitOptions options = once;
   options.folder = stopped.path();
   options.resume = true;
@@ -138,7 +153,8 @@ TEST_P(FitResumed, EndsWithTheSameBits) {
             without_seconds(read_bytes(whole / "metrics.jsonl")));
 }
 
-INSTANTIATE_TEST_SUITE_P(CheckpointEvery, FitResumed, testing::Values(7, 10));
+INSTANTIATE_TEST_SUITE_P(CheckpointEvery, FitResumed,
+                         testing::Values(Resumed{7, DType::f32}, Resumed{10, DType::f32}, Resumed{10, DType::f16}));
 
 TEST(Fit, ThreadsChangeNoBit) {
   const TempFolder one, four;
@@ -191,6 +207,76 @@ TEST(Fit, RefusesAFolderOfAnotherRun) {
   other.resume = true;
   other.training.seed = 2;
   EXPECT_NE(message_of([&] { fit(again, other); }).find("seed: found 1, expected 2"), std::string::npos);
+  other.training.seed = 1;
+  other.training.precision = DType::f16;
+  EXPECT_NE(message_of([&] { fit(again, other); }).find("precision: found f32, expected f16"), std::string::npos);
+}
+
+struct Curve {
+  std::vector<StepReport> reports;
+  std::vector<float> weights;  // one of them after each step
+};
+
+Curve curve_of(LineTask& task, FitOptions options) {
+  Curve curve;
+  options.training.precision = task.activations;
+  options.on_step = [&](const StepReport& report) {
+    curve.reports.push_back(report);
+    curve.weights.push_back(task.parameters()[0].variable.value().values<float>()[0]);
+  };
+  fit(task, options);
+  return curve;
+}
+
+// Losses of about 1 come from numbers of about 1, each rounded once on its way in and once on its way out.
+TEST(FitPrecision, SixteenBitsFollowTheCurveOfF32) {
+  const TempFolder whole;
+  LineTask f32;
+  const Curve expected = curve_of(f32, options_in(whole.path()));
+  for (const auto& [precision, rounding] : {std::pair{DType::bf16, 0x1p-8}, std::pair{DType::f16, 0x1p-11}}) {
+    const TempFolder folder;
+    LineTask task;
+    task.activations = precision;
+    const Curve found = curve_of(task, options_in(folder.path()));
+    for (std::size_t i = 0; i < expected.reports.size(); ++i) {
+      EXPECT_NEAR(found.reports[i].loss, expected.reports[i].loss, 2 * rounding) << name_of(precision) << ", " << i;
+      EXPECT_EQ(found.reports[i].loss_scale, precision == DType::f16 ? 65536 : 1);
+      EXPECT_FALSE(found.reports[i].is_skipped);
+    }
+    EXPECT_NE(found.weights, expected.weights);
+  }
+}
+
+TEST(FitPrecision, AnOverflowSkipsTheStepAndHalvesTheScale) {
+  const TempFolder folder;
+  LineTask task;
+  task.activations = DType::f16;
+  task.outlier = 1000;  // its gradient of about 100 is within f16's range, and 65536 times it is not
+  const Curve curve = curve_of(task, options_in(folder.path()));
+  int skipped = 0;
+  for (std::size_t i = 0; i < curve.reports.size(); ++i) {
+    EXPECT_EQ(curve.reports[i].loss_scale, std::ldexp(65536, -skipped)) << i;
+    EXPECT_TRUE(std::isfinite(curve.reports[i].loss)) << i;
+    if (i > 0) {
+      EXPECT_EQ(curve.weights[i] == curve.weights[i - 1], curve.reports[i].is_skipped) << i;
+    }
+    skipped += curve.reports[i].is_skipped;
+  }
+  EXPECT_GE(skipped, 5);  // once in each whole epoch
+  EXPECT_NE(read_bytes(folder / "metrics.jsonl").find("\"is_skipped\":true"), std::string::npos);
+}
+
+// Smaller scales do not help a gradient that is too large by itself.
+TEST(FitPrecision, AGradientThatNoScaleMakesFitStopsTheRun) {
+  const TempFolder folder;
+  LineTask task;
+  task.activations = DType::f16;
+  task.outlier = 1e15f;
+  FitOptions options = options_in(folder.path());
+  options.training.precision = DType::f16;
+  options.training.batch = kExamples;
+  const std::string sentence = message_of([&] { fit(task, options); });
+  EXPECT_NE(sentence.find("fit: step 17: the norm of the gradients is "), std::string::npos) << sentence;
 }
 
 TEST(Checkpoint, NamesEveryTensorThatDoesNotFit) {

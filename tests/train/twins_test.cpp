@@ -60,7 +60,7 @@ struct Twin {
 
 // Trains as train::fit does, and compares every loss.
 template <class Model, class Loss>
-void expect_same_losses(Model& model, const Twin& twin, const Loss& loss_of) {
+void expect_same_losses(Model& model, const Twin& twin, const Loss& loss_of, double tolerance = 2e-4) {
   nn::load_parameters(model, twin.weights);
   const nn::ParameterList all = nn::parameters(model);
   nn::ParameterList matrices, vectors;
@@ -70,7 +70,7 @@ void expect_same_losses(Model& model, const Twin& twin, const Loss& loss_of) {
     decayed.zero_grad();
     plain.zero_grad();
     const nn::Variable loss = loss_of();
-    EXPECT_NEAR(static_cast<double>(loss.value().values<float>()[0]), expected, 2e-4 * expected);
+    EXPECT_NEAR(static_cast<double>(loss.value().values<float>()[0]), expected, tolerance * expected);
     loss.backward();
     nn::clip_grad_norm(all, 1);
     decayed.step();
@@ -117,6 +117,26 @@ TEST(Twins, TranslationFollowsPyTorch) {
     const nn::Variable memory = model.encode(twin.integers("ids"), lengths);
     return nn::cross_entropy(model.decode(twin.integers("target"), memory, lengths), twin.integers("next"));
   });
+}
+
+// f32 weights under activations of 16 bits. Two layers round a number some twenty times, to either side, which adds up
+// to about the square root of that.
+TEST(Twins, SixteenBitActivationsFollowPyTorch) {
+  for (const auto& [dtype, rounding] : {std::pair{DType::bf16, 0x1p-8}, std::pair{DType::f16, 0x1p-11}}) {
+    models::TransformerShape shape = kBefore;
+    shape.activations = dtype;
+    const Twin images("images"), pairs("translation");
+    models::VisionTransformer vision({.patch_size = 7, .transformer = shape});
+    const auto of_images = [&] { return nn::cross_entropy(vision(images.pixels), images.integers("labels")); };
+    expect_same_losses(vision, images, of_images, 4 * rounding);
+    models::EncoderDecoder translator({.vocabulary = 11, .max_tokens = 8, .transformer = shape});
+    const std::vector<std::int32_t> lengths = pairs.lengths();
+    const auto of_pairs = [&] {
+      const nn::Variable memory = translator.encode(pairs.integers("ids"), lengths);
+      return nn::cross_entropy(translator.decode(pairs.integers("target"), memory, lengths), pairs.integers("next"));
+    };
+    expect_same_losses(translator, pairs, of_pairs, 4 * rounding);
+  }
 }
 
 TEST(Twins, ModelsRefuseWhatDoesNotFit) {

@@ -25,6 +25,9 @@ struct TransformerShape {
   std::ptrdiff_t feedforward = 256;  // width between the two projections
   double dropout = 0;                // of embeddings, attention weights and parts, in training
   NormPlace norm = NormPlace::before;
+  // What layers compute with and keep for their gradients, whatever the dtype of their parameters: bf16 or f16 take
+  // half of the memory. none: the dtype of what comes in, which is also the dtype of what goes out.
+  DType activations = DType::none;
 };
 
 }  // namespace ATTN_ABI
@@ -44,6 +47,7 @@ class ATTN_API EncoderStack {
   std::vector<nn::TransformerEncoderLayer> layers_;
   nn::LayerNorm norm_;
   bool ends_with_norm_ = false;
+  DType activations_ = DType::none;
 };
 
 // The same of decoder layers, which look at a memory besides.
@@ -61,6 +65,7 @@ class ATTN_API DecoderStack {
   std::vector<nn::TransformerDecoderLayer> layers_;
   nn::LayerNorm norm_;
   bool ends_with_norm_ = false;
+  DType activations_ = DType::none;
 };
 
 }  // namespace attn::models

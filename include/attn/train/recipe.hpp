@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <attn/dtype.hpp>
 #include <attn/export.hpp>
 #include <attn/train/vocabulary.hpp>
 #include <attn/version.hpp>
@@ -41,6 +42,9 @@ struct TrainingRecipe {
   std::int64_t patience = 0;          // evaluations without a better one until training stops; 0: goes to the end
   std::int64_t checkpoint_every = 500;
   std::uint64_t seed = 1;  // of weights, order and dropout
+  // f32, bf16 or f16: what layers compute with and keep for their gradients. Weights, their gradients and what the
+  // optimiser keeps are f32 always. f16's small range wants a scaled loss (nn::LossScaler).
+  DType precision = DType::f32;
 };
 
 struct Recipe {
