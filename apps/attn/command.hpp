@@ -62,6 +62,7 @@ void add_info(CLI::App& app);
 void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_export(CLI::App& app);
 void add_bench(CLI::App& app);
 
 }  // namespace attn::app

@@ -44,6 +44,7 @@ int run(int argc, char** argv) {
   attn::app::add_train(app);
   attn::app::add_eval(app);
   attn::app::add_predict(app);
+  attn::app::add_export(app);
   attn::app::add_bench(app);
   try {
     app.parse(argc, argv);

@@ -6,6 +6,7 @@
 #include <attn/train/checkpoint.hpp>
 #include <attn/train/examples.hpp>
 #include <attn/train/fit.hpp>
+#include <attn/train/hub.hpp>
 #include <attn/train/loss_curve.hpp>
 #include <attn/train/metrics.hpp>
 #include <attn/train/recipe.hpp>

@@ -38,7 +38,7 @@ void append_special(const Part& part, Encoding& encoding) {
 void append_tokens(const Part& part, const std::vector<Token>& tokens, Encoding& encoding) {
   for (const Token& token : tokens) {
     encoding.ids.push_back(token.id);
-    encoding.type_ids.push_back(part.type_id);
+    encoding.type_ids.push_back(part.type_id + token.type);
     encoding.tokens.emplace_back(token.name);
     encoding.offsets.push_back({token.begin, token.end});
     encoding.sequence.push_back(static_cast<std::int8_t>(part.source));
@@ -93,18 +93,17 @@ Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) 
 std::optional<std::int32_t> Tokenizer::token_to_id(std::string_view token) const {
   for (const AddedToken& added : parts_->added)
     if (added.content == token) return added.id;
-  const std::int32_t* id = parts_->model.find(token);
-  return id != nullptr ? std::optional(*id) : std::nullopt;
+  return parts_->model->find(token);
 }
 
 std::optional<std::string> Tokenizer::id_to_token(std::int32_t id) const {
   for (const AddedToken& added : parts_->added)
     if (added.id == id) return added.content;
-  const std::string_view* token = parts_->model.find(id);
-  return token != nullptr ? std::optional(std::string(*token)) : std::nullopt;
+  const std::optional<std::string_view> token = parts_->model->find(id);
+  return token ? std::optional(std::string(*token)) : std::nullopt;
 }
 
-std::size_t Tokenizer::vocab_size() const noexcept { return parts_->model.size() + parts_->new_tokens; }
+std::size_t Tokenizer::vocab_size() const noexcept { return parts_->model->size() + parts_->new_tokens; }
 
 std::int32_t Tokenizer::largest_id() const noexcept { return parts_->largest_id; }
 

@@ -31,16 +31,16 @@ Token whole(const AddedToken& token, const Characters& text, AddedTokenFinder::P
 Tokenizer::Parts::Parts(const JsonField& file)
     : normalizer(read_stage<Normalizer>(file, "normalizer")),
       pre_tokenizer(read_stage<PreTokenizer>(file, "pre_tokenizer")),
-      model(file.at("model", "an object")),
+      model(read_token_model(file.at("model", "an object"))),
       post_processor(read_stage<PostProcessor>(file, "post_processor")),
       added(read_added(file)),
       raw_finder(added, false, normalizer),
       normalized_finder(added, true, normalizer) {
   std::set<std::string_view> unseen;
   for (const AddedToken& token : added)
-    if (model.find(token.content) == nullptr) unseen.insert(token.content);
+    if (!model->find(token.content)) unseen.insert(token.content);
   new_tokens = unseen.size();
-  largest_id = model.largest_id();
+  largest_id = model->largest_id();
   for (const AddedToken& token : added) largest_id = std::max(largest_id, token.id);
   for (const bool with_pair : {false, true}) {
     for (const PostProcessor::Part& part : post_processor.parts(with_pair)) largest_id = std::max(largest_id, part.id);
@@ -69,7 +69,7 @@ std::vector<Token> Tokenizer::Parts::tokenize(std::string_view text, bool& repla
         continue;
       }
       pre_tokenizer.split(part, inner.begin, inner.end, words);
-      for (const Word word : words) model.tokenize(part, word, buffer, tokens);
+      for (const Word word : words) model->tokenize(part, word, buffer, tokens);
     }
   }
   return tokens;

@@ -9,7 +9,7 @@
 #include "io/normalizer.hpp"
 #include "io/post_processor.hpp"
 #include "io/pre_tokenizer.hpp"
-#include "io/wordpiece.hpp"
+#include "io/token_model.hpp"
 
 namespace attn::io {
 
@@ -24,7 +24,7 @@ struct Tokenizer::Parts {
 
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
-  WordPiece model;
+  std::unique_ptr<const TokenModel> model;
   PostProcessor post_processor;
   std::vector<AddedToken> added;
   AddedTokenFinder raw_finder, normalized_finder;

@@ -2,20 +2,12 @@
 #include "io/wordpiece.hpp"
 
 #include <algorithm>
-#include <attn/error.hpp>
 
 #include "base/concat.hpp"
 #include "io/json.hpp"
 
 namespace attn::io {
 namespace {
-
-// Files written before 2021 do not name their model: it is known by its fields.
-std::string model_type(const JsonField& field) {
-  if (const auto type = field.find("type")) return type->string();
-  if (field.find("merges")) return "BPE";
-  return field.find("continuing_subword_prefix") ? "WordPiece" : "";
-}
 
 bool is_boundary(std::string_view text, std::size_t at) {
   return at == text.size() || (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
@@ -24,11 +16,6 @@ bool is_boundary(std::string_view text, std::size_t at) {
 }  // namespace
 
 WordPiece::WordPiece(const JsonField& field) {
-  const std::string type = model_type(field);
-  if (type != "WordPiece") {
-    // One plain sentence: this is what a person meets who tries a model of another family.
-    throw Error(field.file(), {}, base::concat("model type ", quote(type), ", expected \"WordPiece\""));
-  }
   if (const auto prefix = field.find("continuing_subword_prefix")) prefix_ = prefix->string();
   if (const auto most = field.find("max_input_chars_per_word"))
     max_characters_ = static_cast<std::size_t>(most->integer(0));
@@ -93,14 +80,14 @@ void WordPiece::tokenize(const Characters& text, Word word, std::string& buffer,
   }
 }
 
-const std::int32_t* WordPiece::find(std::string_view name) const {
+std::optional<std::int32_t> WordPiece::find(std::string_view name) const {
   const auto found = first_.find(name);
-  return found == first_.end() ? nullptr : &found->second.id;
+  return found == first_.end() ? std::nullopt : std::optional(found->second.id);
 }
 
-const std::string_view* WordPiece::find(std::int32_t id) const {
+std::optional<std::string_view> WordPiece::find(std::int32_t id) const {
   const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : &found->second;
+  return found == by_id_.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace attn::io

@@ -8,37 +8,27 @@
 #include <unordered_map>
 #include <vector>
 
-#include "io/characters.hpp"
-#include "io/json_field.hpp"
-#include "io/pre_tokenizer.hpp"
+#include "io/token_model.hpp"
 
 namespace attn::io {
-
-// A token found in a text. The name is kept by the vocabulary it came from.
-struct Token {
-  std::int32_t id;
-  std::string_view name;
-  std::uint32_t begin, end;  // bytes of the original text
-};
 
 // The WordPiece model (Wu et al. 2016, "Google's Neural Machine Translation System", section 4.1): takes the longest
 // piece of the vocabulary that begins a word, then the longest that continues it, and so on; a word that leaves a rest
 // is one unknown token.
-class WordPiece {
+class WordPiece final : public TokenModel {
  public:
-  // From "model" of tokenizer.json. Throws attn::Error on a model of another kind or a vocabulary that is no
-  // vocabulary.
+  // From "model" of tokenizer.json. Throws attn::Error on a vocabulary that is no vocabulary.
   explicit WordPiece(const JsonField& field);
   WordPiece(const WordPiece&) = delete;  // the maps refer to names_
   WordPiece& operator=(const WordPiece&) = delete;
 
-  // Appends the tokens of a word. Time is at most its length times that of the longest piece. `buffer` is scratch.
-  void tokenize(const Characters& text, Word word, std::string& buffer, std::vector<Token>& tokens) const;
+  // Time is at most the word's length times that of the longest piece.
+  void tokenize(const Characters& text, Word word, std::string& buffer, std::vector<Token>& tokens) const override;
 
-  const std::int32_t* find(std::string_view name) const;  // null when absent
-  const std::string_view* find(std::int32_t id) const;    // null when absent
-  std::size_t size() const noexcept { return names_.size(); }
-  std::int32_t largest_id() const noexcept { return largest_id_; }
+  std::optional<std::int32_t> find(std::string_view name) const override;
+  std::optional<std::string_view> find(std::int32_t id) const override;
+  std::size_t size() const noexcept override { return names_.size(); }
+  std::int32_t largest_id() const noexcept override { return largest_id_; }
 
  private:
   struct Entry {

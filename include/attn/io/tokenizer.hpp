@@ -53,7 +53,8 @@ struct Encoding {
 //
 // Normalizers: BertNormalizer, Lowercase, StripAccents, NFC, NFD, NFKC, NFKD, and Sequence of them. Pre-tokenizers:
 // BertPreTokenizer, Whitespace, WhitespaceSplit. Post-processors: TemplateProcessing, BertProcessing. Anything else is
-// refused by name, never passed over.
+// refused by name, never passed over. Besides WordPiece it reads the two numbers a token of the encoders that attn
+// trains and exports (train::export_hub).
 //
 // Cheap to copy (copies share what was read). All members are const and may be called from several threads at once.
 class ATTN_API Tokenizer {
