@@ -32,6 +32,7 @@ std::vector<GradientCase> elementwise_cases() {
       {"subtract", {{3, 4}, {4}}, [](const Inputs& i) { return subtract(i[0], i[1]); }},
       {"multiply", {{2, 3, 4}, {2, 3, 4}}, [](const Inputs& i) { return multiply(i[0], i[1]); }},
       {"multiply_row", {{2, 3, 4}, {4}}, [](const Inputs& i) { return multiply(i[0], i[1]); }},
+      {"multiply_by_a_number", {{2, 3}, {}}, [](const Inputs& i) { return multiply(i[0], i[1]); }},
       {"multiply_itself", {{7}}, [](const Inputs& i) { return multiply(i[0], i[0]); }},
       {"scale", {{3, 5}}, [](const Inputs& i) { return scale(i[0], -2.5); }},
       {"tanh", {{3, 5}}, [](const Inputs& i) { return tanh(i[0]); }},
@@ -39,8 +40,9 @@ std::vector<GradientCase> elementwise_cases() {
       {"dropout_all", {{3, 7}}, [](const Inputs& i) { return dropout(i[0], {.p = 1}); }},
   };
   for (const auto& [name, activation] :
-       {std::pair{"gelu", Activation::gelu}, std::pair{"gelu_tanh", Activation::gelu_tanh},
-        std::pair{"relu", Activation::relu}, std::pair{"silu", Activation::silu}}) {
+       {std::pair{"no_activation", Activation::none}, std::pair{"gelu", Activation::gelu},
+        std::pair{"gelu_tanh", Activation::gelu_tanh}, std::pair{"relu", Activation::relu},
+        std::pair{"silu", Activation::silu}}) {
     const Activation a = activation;
     cases.push_back({name, {{3, 7}}, [a](const Inputs& i) { return activate(i[0], a); }});
   }
@@ -67,10 +69,12 @@ std::vector<GradientCase> shape_cases() {
       {"slice_first", {{4, 3}}, [](const Inputs& i) { return slice(i[0], 0, 1, 3); }},
       {"slice_last", {{2, 3, 5}}, [](const Inputs& i) { return slice(i[0], -1, 2, 5); }},
       {"concat", {{2, 3}, {2, 1}, {2, 2}}, [](const Inputs& i) { return concat(i, 1); }},
+      {"concat_counted_from_the_end", {{2, 3}, {2, 1}}, [](const Inputs& i) { return concat(i, -1); }},
       {"concat_rows", {{1, 3}, {2, 3}}, [](const Inputs& i) { return concat(i, 0); }},
       {"heads", {{2, 3, 8}}, [](const Inputs& i) { return tanh(join_heads(tanh(split_heads(i[0], 2)))); }},
       {"sum", {{3, 5}}, [](const Inputs& i) { return sum(tanh(i[0])); }},
       {"mean", {{3, 5}}, [](const Inputs& i) { return mean(tanh(i[0])); }},
+      {"mean_over_first", {{3, 4}}, [](const Inputs& i) { return mean_over(i[0], 0); }},
       {"mean_over_middle", {{2, 3, 4}}, [](const Inputs& i) { return mean_over(i[0], 1); }},
       {"mean_over_last", {{2, 3}}, [](const Inputs& i) { return mean_over(i[0], -1); }},
   };
@@ -83,14 +87,34 @@ std::vector<GradientCase> layer_cases() {
       {"linear_no_bias", {{7, 5}, {3, 5}}, [](const Inputs& i) { return linear(i[0], i[1]); }},
       {"linear_one_row", {{5}, {3, 5}, {3}}, [](const Inputs& i) { return linear(i[0], i[1], i[2]); }},
       {"linear_many_rows", {{1100, 2}, {2, 2}, {2}}, [](const Inputs& i) { return linear(i[0], i[1], i[2]); }},
+      {"linear_of_a_view",
+       {{5, 3, 2}, {4, 5}},
+       [](const Inputs& i) {
+         return linear(permute(i[0], {2, 1, 0}), i[1]);
+       }},
+      {"matmul_of_views",
+       {{4, 3}, {5, 4}},
+       [](const Inputs& i) {
+         return matmul(permute(i[0], {1, 0}), permute(i[1], {1, 0}));
+       }},
       {"matmul", {{3, 4}, {4, 5}}, [](const Inputs& i) { return matmul(i[0], i[1]); }},
       {"matmul_stack", {{2, 3, 4}, {2, 4, 5}}, [](const Inputs& i) { return matmul(i[0], i[1]); }},
       {"matmul_shared", {{2, 3, 4}, {4, 5}}, [](const Inputs& i) { return matmul(i[0], i[1]); }},
       {"layer_norm", {{3, 11}, {11}, {11}}, [](const Inputs& i) { return layer_norm(i[0], i[1], i[2]); }},
       {"layer_norm_plain", {{70, 5}}, [](const Inputs& i) { return layer_norm(i[0], {}, {}); }},
+      {"layer_norm_weight", {{3, 5}, {5}}, [](const Inputs& i) { return layer_norm(i[0], i[1], {}, 0.3); }},
+      {"layer_norm_bias", {{3, 5}, {5}}, [](const Inputs& i) { return layer_norm(i[0], {}, i[1]); }},
+      {"rms_norm_plain", {{3, 5}}, [](const Inputs& i) { return rms_norm(i[0], {}, 0.3); }},
       {"rms_norm", {{3, 11}, {11}}, [](const Inputs& i) { return rms_norm(i[0], i[1]); }},
       {"softmax", {{3, 7}}, [](const Inputs& i) { return softmax(i[0]); }},
+      {"softmax_of_hidden",
+       {{3, 4}},
+       [](const Inputs& i) {
+         const Tensor hidden = Tensor::of<double>({0, -INFINITY, 0, 0}, 4);
+         return softmax(add(i[0], Variable(hidden)));
+       }},
       {"log_softmax", {{3, 7}}, [](const Inputs& i) { return log_softmax(i[0]); }},
+      {"embedding_of_one_id", {{4, 5}}, [](const Inputs& i) { return embedding(Tensor::of<std::int32_t>({2}), i[0]); }},
       {"embedding", {{4, 5}}, [ids](const Inputs& i) { return embedding(ids, i[0]); }},
   };
 }
@@ -112,11 +136,17 @@ std::vector<GradientCase> loss_cases() {
          const Tensor own = Tensor::of<std::int32_t>({1, 0, 3, 2, 1, 2}, 2, 3);
          return cross_entropy(i[0], own, {.ignore_index = 1, .label_smoothing = 0.3, .weight = weight});
        }},
+      {"cross_entropy_of_nothing",
+       {{2, 4}},
+       [](const Inputs& i) {
+         return cross_entropy(i[0], Tensor::of<std::int64_t>({-100, -100}, 2));
+       }},
       {"mse", {{3, 4}, {3, 4}}, [](const Inputs& i) { return mse_loss(i[0], i[1]); }},
       {"kl",
        {{3, 4}},
        [](const Inputs& i) {
          Tensor p = test::normal_tensor(DType::f64, 5, 3, 4);
+         p.values<double>()[2] = -INFINITY;  // a probability of 0
          make_probabilities(p);
          return kl_div(log_softmax(i[0]), p);
        }},

@@ -166,5 +166,15 @@ TEST(Variable, KeepsTheStoredDtype) {
   }
 }
 
+// Central differences cannot see it, for a rounding has no slope: the gradient is the one that came, in the old dtype.
+TEST(Variable, ConvertsTheGradientBack) {
+  const Tensor grad = test::normal_tensor(DType::f32, 3, 5);
+  for (const DType dtype : {DType::f64, DType::bf16, DType::f16}) {
+    const Variable x(test::normal_tensor(DType::f32, 1, 5), true);
+    to(x, dtype).backward(grad.to(dtype));
+    EXPECT_TRUE(test::same_bits(x.grad(), grad.to(dtype).to(DType::f32)));
+  }
+}
+
 }  // namespace
 }  // namespace attn::autograd

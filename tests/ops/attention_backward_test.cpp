@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <attn/attention_backward.hpp>
 #include <cmath>
 #include <iostream>
+#include <thread>
 
 #include "gtest/gtest.h"
 #include "support/attention_grad_data.hpp"
@@ -64,6 +67,35 @@ TEST(AttentionBackward, LongCallsMatchTheReferenceWithAnyNumberOfThreads) {
       EXPECT_EQ(data.bits(), bits) << threads << " threads: " << c.name();
     }
   }
+}
+
+double processor_seconds(int who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
+}
+
+// One head of one sequence is all there is to share. Of two threads none does more than three quarters of the work, in
+// one of some runs at least: another program may hold a processor for a while.
+TEST(AttentionBackward, ALongHeadIsTheWorkOfAllThreads) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor has nobody to share with";
+  Context context({.threads = 2});
+  const Tensor q = normal_tensor(DType::f32, 3, 1, 1, 4096, 64);
+  Tensor out = poisoned_tensor(DType::f32, 1, 1, 4096, 64), lse = poisoned_tensor(DType::f32, 1, 1, 4096);
+  Tensor dq = out.clone(), dk = out.clone(), dv = out.clone();
+  const AttentionOptions options{.mask = Mask::causal()};
+  attention(q, {q, q}, {.out = out, .lse = lse}, options, context);
+  double share = 1;  // of the thread that does more
+  for (int run = 0; run < 5 && share > 0.75; ++run) {
+    const double all_before = processor_seconds(RUSAGE_SELF), own_before = processor_seconds(RUSAGE_THREAD);
+    attention_backward(q, {.q = q, .k = q, .v = q, .out = out, .lse = lse}, {.dq = dq, .dk = dk, .dv = dv}, options,
+                       context);
+    const double own = processor_seconds(RUSAGE_THREAD) - own_before;
+    const double of_all = own / (processor_seconds(RUSAGE_SELF) - all_before);
+    share = std::max(of_all, 1 - of_all);
+  }
+  EXPECT_LE(share, 0.75);
+  std::cout << "one head: one of two threads did " << 100 * share << " % of the work\n";
 }
 
 // A bias of every shape that can be broadcast.
