@@ -5,11 +5,9 @@
 #include <attn/models/vision_transformer.hpp>
 #include <attn/train/examples.hpp>
 #include <attn/train/metrics.hpp>
-#include <map>
 #include <numeric>
 
-#include "base/concat.hpp"
-#include "train/tasks.hpp"
+#include "train/model_task.hpp"
 
 namespace attn::train {
 namespace {
@@ -26,25 +24,13 @@ models::VisionTransformerShape shape_of(const Recipe& recipe, const Lexicon& lex
           .transformer = transformer_of(recipe, models::NormPlace::before)};
 }
 
-class ImageTask : public Task {
+class ImageTask : public ModelTask<models::VisionTransformer, Images> {
  public:
   ImageTask(const Recipe& recipe, const Lexicon& lexicon)
-      : recipe_(recipe), labels_(lexicon.labels), model_(shape_of(recipe, lexicon)) {
-    nn::initialise(model_, {.seed = recipe.training.seed});
-  }
-
-  nn::ParameterList parameters() override { return nn::parameters(model_); }
-
-  void read(Part part) override { (void)images(part); }
-
-  std::span<const std::ptrdiff_t> lengths() override {
-    const std::ptrdiff_t across = kSide / recipe_.model.patch;
-    lengths_.assign(images(Part::train).labels.size(), across * across);
-    return lengths_;
-  }
+      : ModelTask(recipe, models::VisionTransformer(shape_of(recipe, lexicon))), labels_(lexicon.labels) {}
 
   nn::Variable loss(const Batch& batch, nn::DropoutStream* dropout, Context& context) override {
-    const Images& from = images(Part::train);
+    const Images& from = data(Part::train);
     // A half of the images, another in each step, is mirrored: clothes have no side.
     const Tensor pixels = pixels_of(from.pixels, batch, dropout != nullptr ? dropout->offset + 1 : 0);
     return autograd::cross_entropy(model_(pixels, dropout, context), targets_of(from, batch),
@@ -53,7 +39,7 @@ class ImageTask : public Task {
 
   std::vector<Score> evaluate(Part part, Context& context) override {
     const autograd::NoGrad no_grad;
-    const Images& from = images(part);
+    const Images& from = data(part);
     std::vector<std::int32_t> found;
     double loss = 0;
     for (std::ptrdiff_t first = 0; first < from.count(); first += kEvaluated) {
@@ -79,10 +65,11 @@ class ImageTask : public Task {
   }
 
  private:
-  const Images& images(Part part) {
-    const auto found = images_.find(part);
-    if (found != images_.end()) return found->second;
-    return images_.emplace(part, read_images(recipe_.data, name_of(part), kImageLabels)).first->second;
+  Images read_data(Part part) const override { return read_images(recipe_.data, name_of(part), kImageLabels); }
+
+  std::vector<std::ptrdiff_t> lengths_of(const Images& images) const override {
+    const std::ptrdiff_t across = kSide / recipe_.model.patch;
+    return std::vector<std::ptrdiff_t>(images.labels.size(), across * across);
   }
 
   // Normed to mean 0 and deviation 1. `mirror`, unless 0, is the number by which a half of the images is chosen.
@@ -111,11 +98,7 @@ class ImageTask : public Task {
     return targets;
   }
 
-  Recipe recipe_;
   std::vector<std::string> labels_;
-  models::VisionTransformer model_;
-  std::map<Part, Images> images_;
-  std::vector<std::ptrdiff_t> lengths_;
 };
 
 }  // namespace

@@ -4,12 +4,10 @@
 #include <attn/models/language_model.hpp>
 #include <attn/train/examples.hpp>
 #include <cmath>
-#include <map>
 #include <numbers>
 
-#include "base/concat.hpp"
+#include "train/model_task.hpp"
 #include "train/pieces.hpp"
-#include "train/tasks.hpp"
 
 namespace attn::train {
 namespace {
@@ -17,31 +15,27 @@ namespace {
 constexpr BatchOptions kEvaluation{.size = 16};
 constexpr std::ptrdiff_t kContinued = 60;  // tokens that predict adds
 
+struct Text {
+  std::vector<std::int32_t> ids;
+  std::size_t characters = 0;  // line ends included
+};
+
 // The text as one row of tokens, cut into windows, each of which tells the token after each of its own.
-class LanguageTask : public Task {
+class LanguageTask : public ModelTask<models::LanguageModel, Text> {
  public:
   LanguageTask(const Recipe& recipe, const Lexicon& lexicon)
-      : recipe_(recipe),
-        vocabulary_(lexicon.vocabularies[0]),
-        model_({.vocabulary = vocabulary_.size(),
-                .max_tokens = recipe.model.max_tokens,
-                .transformer = transformer_of(recipe, models::NormPlace::before)}) {
-    nn::initialise(model_, {.seed = recipe.training.seed});
-  }
-
-  nn::ParameterList parameters() override { return nn::parameters(model_); }
-
-  void read(Part part) override { (void)text(part); }
-
-  std::span<const std::ptrdiff_t> lengths() override { return lengths_ = lengths_of(text(Part::train)); }
+      : ModelTask(recipe, models::LanguageModel({.vocabulary = lexicon.vocabularies[0].size(),
+                                                 .max_tokens = recipe.model.max_tokens,
+                                                 .transformer = transformer_of(recipe, models::NormPlace::before)})),
+        vocabulary_(lexicon.vocabularies[0]) {}
 
   nn::Variable loss(const Batch& batch, nn::DropoutStream* dropout, Context& context) override {
-    return mean_loss(text(Part::train), batch, dropout, context);
+    return mean_loss(data(Part::train), batch, dropout, context);
   }
 
   std::vector<Score> evaluate(Part part, Context& context) override {
     const autograd::NoGrad no_grad;
-    const Text& from = text(part);
+    const Text& from = data(part);
     double nats = 0, tokens = 0;
     const std::vector<std::ptrdiff_t> lengths = lengths_of(from);
     for (const Batch& batch : make_even_batches(lengths, kEvaluation)) {
@@ -71,25 +65,18 @@ class LanguageTask : public Task {
   }
 
  private:
-  struct Text {
-    std::vector<std::int32_t> ids;
-    std::size_t characters = 0;  // line ends included
-  };
-
-  const Text& text(Part part) {
-    const auto found = texts_.find(part);
-    if (found != texts_.end()) return found->second;
+  Text read_data(Part part) const override {
     Text text;
     text.ids.push_back(Vocabulary::kBegin);
-    for (const std::string& line : read_text(recipe_.data / base::concat(name_of(part), ".txt"))) {
+    for (const std::string& line : read_text(file_of(part, ".txt"))) {
       for (const std::int32_t id : vocabulary_.encode(line)) text.ids.push_back(id);
       text.ids.push_back(Vocabulary::kEnd);
       text.characters += characters_of(line).size() + 1;
     }
-    return texts_.emplace(part, std::move(text)).first->second;
+    return text;
   }
 
-  std::vector<std::ptrdiff_t> lengths_of(const Text& text) const {
+  std::vector<std::ptrdiff_t> lengths_of(const Text& text) const override {
     const std::ptrdiff_t window = recipe_.model.max_tokens, all = std::ssize(text.ids) - 1;
     std::vector<std::ptrdiff_t> lengths;
     for (std::ptrdiff_t first = 0; first < all; first += window) lengths.push_back(std::min(window, all - first));
@@ -109,11 +96,7 @@ class LanguageTask : public Task {
                                    {.label_smoothing = dropout ? recipe_.training.label_smoothing : 0}, context);
   }
 
-  Recipe recipe_;
   Vocabulary vocabulary_;
-  models::LanguageModel model_;
-  std::map<Part, Text> texts_;
-  std::vector<std::ptrdiff_t> lengths_;
 };
 
 }  // namespace

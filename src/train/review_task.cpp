@@ -2,10 +2,8 @@
 #include <attn/autograd/loss.hpp>
 #include <attn/train/examples.hpp>
 #include <attn/train/metrics.hpp>
-#include <map>
 
-#include "base/concat.hpp"
-#include "train/tasks.hpp"
+#include "train/model_task.hpp"
 #include "train/text_rows.hpp"
 
 namespace attn::train {
@@ -13,21 +11,13 @@ namespace {
 
 constexpr BatchOptions kEvaluation{.size = 64, .tokens = 8192};
 
-class ReviewTask : public Task {
+class ReviewTask : public ModelTask<models::TextEncoder, std::vector<TextRow>> {
  public:
   ReviewTask(const Recipe& recipe, const Lexicon& lexicon)
-      : recipe_(recipe), lexicon_(lexicon), model_(encoder_shape(recipe, lexicon)) {
-    nn::initialise(model_, {.seed = recipe.training.seed});
-  }
-
-  nn::ParameterList parameters() override { return nn::parameters(model_); }
-
-  void read(Part part) override { (void)rows(part); }
-
-  std::span<const std::ptrdiff_t> lengths() override { return lengths_ = lengths_of(rows(Part::train)); }
+      : ModelTask(recipe, models::TextEncoder(encoder_shape(recipe, lexicon))), lexicon_(lexicon) {}
 
   nn::Variable loss(const Batch& batch, nn::DropoutStream* dropout, Context& context) override {
-    const std::vector<TextRow>& from = rows(Part::train);
+    const std::vector<TextRow>& from = data(Part::train);
     return autograd::cross_entropy(model_.classify_texts(batch_of(from, batch), dropout, context),
                                    labels_of(from, batch), {.label_smoothing = recipe_.training.label_smoothing},
                                    context);
@@ -35,7 +25,7 @@ class ReviewTask : public Task {
 
   std::vector<Score> evaluate(Part part, Context& context) override {
     const autograd::NoGrad no_grad;
-    const std::vector<TextRow>& from = rows(part);
+    const std::vector<TextRow>& from = data(part);
     std::vector<std::int32_t> found, expected;
     double loss = 0;
     for (const Batch& batch : make_even_batches(lengths_of(from), kEvaluation)) {
@@ -57,27 +47,24 @@ class ReviewTask : public Task {
   }
 
  private:
-  const std::vector<TextRow>& rows(Part part) {
-    const auto found = rows_.find(part);
-    if (found != rows_.end()) return found->second;
+  std::vector<TextRow> read_data(Part part) const override {
     std::vector<TextRow> rows;
-    for (const LabelledText& item :
-         read_labelled(recipe_.data / base::concat(name_of(part), ".jsonl"), kReviewLabels)) {
+    for (const LabelledText& item : read_labelled(file_of(part, ".jsonl"), kReviewLabels)) {
       rows.push_back(row_of(tokens_of(item.text, recipe_.tokens.kind), lexicon_, recipe_));
       rows.back().targets = {item.label};
     }
-    return rows_.emplace(part, std::move(rows)).first->second;
+    return rows;
+  }
+
+  std::vector<std::ptrdiff_t> lengths_of(const std::vector<TextRow>& rows) const override {
+    return train::lengths_of(rows);
   }
 
   static Tensor labels_of(const std::vector<TextRow>& rows, const Batch& batch) {
     return targets_of(rows, batch).reshape(std::ssize(batch));
   }
 
-  Recipe recipe_;
   Lexicon lexicon_;
-  models::TextEncoder model_;
-  std::map<Part, std::vector<TextRow>> rows_;
-  std::vector<std::ptrdiff_t> lengths_;
 };
 
 }  // namespace

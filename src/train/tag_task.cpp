@@ -4,11 +4,10 @@
 #include <attn/error.hpp>
 #include <attn/train/examples.hpp>
 #include <attn/train/metrics.hpp>
-#include <map>
 
 #include "base/concat.hpp"
 #include "io/json.hpp"
-#include "train/tasks.hpp"
+#include "train/model_task.hpp"
 #include "train/text_rows.hpp"
 
 namespace attn::train {
@@ -17,28 +16,20 @@ namespace {
 constexpr BatchOptions kEvaluation{.size = 64, .tokens = 8192};
 
 // A tag for each token: parts of speech, judged by the share that is right, or names, judged by whole spans.
-class TagTask : public Task {
+class TagTask : public ModelTask<models::TextEncoder, std::vector<TextRow>> {
  public:
   TagTask(const Recipe& recipe, const Lexicon& lexicon)
-      : recipe_(recipe), lexicon_(lexicon), model_(encoder_shape(recipe, lexicon)) {
-    nn::initialise(model_, {.seed = recipe.training.seed});
-  }
-
-  nn::ParameterList parameters() override { return nn::parameters(model_); }
-
-  void read(Part part) override { (void)rows(part); }
-
-  std::span<const std::ptrdiff_t> lengths() override { return lengths_ = lengths_of(rows(Part::train)); }
+      : ModelTask(recipe, models::TextEncoder(encoder_shape(recipe, lexicon))), lexicon_(lexicon) {}
 
   nn::Variable loss(const Batch& batch, nn::DropoutStream* dropout, Context& context) override {
-    const std::vector<TextRow>& from = rows(Part::train);
+    const std::vector<TextRow>& from = data(Part::train);
     return autograd::cross_entropy(model_.classify_tokens(batch_of(from, batch), dropout, context),
                                    targets_of(from, batch), {.label_smoothing = recipe_.training.label_smoothing},
                                    context);
   }
 
   std::vector<Score> evaluate(Part part, Context& context) override {
-    const std::vector<TextRow>& from = rows(part);
+    const std::vector<TextRow>& from = data(part);
     std::vector<std::int32_t> found, expected;
     SpanScore spans;
     for (const Batch& batch : make_even_batches(lengths_of(from), kEvaluation)) {
@@ -74,14 +65,16 @@ class TagTask : public Task {
   }
 
  private:
-  const std::vector<TextRow>& rows(Part part) {
-    const auto found = rows_.find(part);
-    if (found != rows_.end()) return found->second;
-    const std::filesystem::path file = recipe_.data / base::concat(name_of(part), ".jsonl");
+  std::vector<TextRow> read_data(Part part) const override {
+    const std::filesystem::path file = file_of(part, ".jsonl");
     std::vector<TextRow> rows;
     std::size_t line = 0;
     for (const TaggedText& text : read_tagged(file)) add_rows(rows, text, base::concat(file.string(), ':', ++line));
-    return rows_.emplace(part, std::move(rows)).first->second;
+    return rows;
+  }
+
+  std::vector<std::ptrdiff_t> lengths_of(const std::vector<TextRow>& rows) const override {
+    return train::lengths_of(rows);
   }
 
   // A text as one row, or as several when it is longer than what the model sees at once.
@@ -123,11 +116,7 @@ class TagTask : public Task {
   }
 
   static constexpr std::int32_t kUnseen = -1;
-  Recipe recipe_;
   Lexicon lexicon_;
-  models::TextEncoder model_;
-  std::map<Part, std::vector<TextRow>> rows_;
-  std::vector<std::ptrdiff_t> lengths_;
 };
 
 }  // namespace

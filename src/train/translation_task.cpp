@@ -5,10 +5,8 @@
 #include <attn/train/examples.hpp>
 #include <attn/train/metrics.hpp>
 #include <cmath>
-#include <map>
 
-#include "base/concat.hpp"
-#include "train/tasks.hpp"
+#include "train/model_task.hpp"
 #include "train/trigram.hpp"
 
 namespace attn::train {
@@ -16,32 +14,28 @@ namespace {
 
 constexpr BatchOptions kEvaluation{.size = 64, .tokens = 4096};
 
-class TranslationTask : public Task {
+struct Pair {
+  std::vector<std::int32_t> source, target;  // the target between a begin and an end
+  std::string reference;
+};
+
+class TranslationTask : public ModelTask<models::EncoderDecoder, std::vector<Pair>> {
  public:
   TranslationTask(const Recipe& recipe, const Lexicon& lexicon)
-      : recipe_(recipe),
-        vocabulary_(lexicon.vocabularies[0]),
-        model_({.vocabulary = vocabulary_.size(),
-                .max_tokens = recipe.model.max_tokens,
-                .transformer = transformer_of(recipe, models::NormPlace::before)}) {
-    nn::initialise(model_, {.seed = recipe.training.seed});
-  }
-
-  nn::ParameterList parameters() override { return nn::parameters(model_); }
-
-  void read(Part part) override { (void)pairs(part); }
-
-  std::span<const std::ptrdiff_t> lengths() override { return lengths_ = lengths_of(pairs(Part::train)); }
+      : ModelTask(recipe, models::EncoderDecoder({.vocabulary = lexicon.vocabularies[0].size(),
+                                                  .max_tokens = recipe.model.max_tokens,
+                                                  .transformer = transformer_of(recipe, models::NormPlace::before)})),
+        vocabulary_(lexicon.vocabularies[0]) {}
 
   nn::Variable loss(const Batch& batch, nn::DropoutStream* dropout, Context& context) override {
-    return mean_loss(pairs(Part::train), batch, dropout, context);
+    return mean_loss(data(Part::train), batch, dropout, context);
   }
 
   // Perplexity of the target's pieces. Of the test part besides what trigrams reach on the same pieces, and BLEU, for
   // which all of its texts are translated.
   std::vector<Score> evaluate(Part part, Context& context) override {
     const autograd::NoGrad no_grad;
-    const std::vector<Pair>& from = pairs(part);
+    const std::vector<Pair>& from = data(part);
     double nats = 0, tokens = 0;
     for (const Batch& batch : make_even_batches(lengths_of(from), kEvaluation)) {
       double count = 0;
@@ -63,11 +57,6 @@ class TranslationTask : public Task {
   }
 
  private:
-  struct Pair {
-    std::vector<std::int32_t> source, target;  // the target between a begin and an end
-    std::string reference;
-  };
-
   Pair pair_of(const TextPair& texts) const {
     const auto room = static_cast<std::size_t>(recipe_.model.max_tokens);
     Pair pair{vocabulary_.encode(texts.source), vocabulary_.encode(texts.target), texts.target};
@@ -79,17 +68,13 @@ class TranslationTask : public Task {
     return pair;
   }
 
-  const std::vector<Pair>& pairs(Part part) {
-    const auto found = pairs_.find(part);
-    if (found != pairs_.end()) return found->second;
+  std::vector<Pair> read_data(Part part) const override {
     std::vector<Pair> pairs;
-    for (const TextPair& texts : read_pairs(recipe_.data / base::concat(name_of(part), ".jsonl"))) {
-      pairs.push_back(pair_of(texts));
-    }
-    return pairs_.emplace(part, std::move(pairs)).first->second;
+    for (const TextPair& texts : read_pairs(file_of(part, ".jsonl"))) pairs.push_back(pair_of(texts));
+    return pairs;
   }
 
-  static std::vector<std::ptrdiff_t> lengths_of(const std::vector<Pair>& pairs) {
+  std::vector<std::ptrdiff_t> lengths_of(const std::vector<Pair>& pairs) const override {
     std::vector<std::ptrdiff_t> lengths;
     for (const Pair& pair : pairs) lengths.push_back(std::max(std::ssize(pair.source), std::ssize(pair.target) - 1));
     return lengths;
@@ -149,7 +134,7 @@ class TranslationTask : public Task {
 
   double trigram_perplexity(const std::vector<Pair>& held_out) {
     Trigrams trigrams(vocabulary_.size());
-    for (const Pair& pair : pairs(Part::train)) trigrams.learn(pair.target);
+    for (const Pair& pair : data(Part::train)) trigrams.learn(pair.target);
     double nats = 0, tokens = 0;
     for (const Pair& pair : held_out) {
       for (std::size_t i = 1; i < pair.target.size(); ++i) nats -= std::log(trigrams.chance(pair.target, i));
@@ -167,11 +152,7 @@ class TranslationTask : public Task {
     return bleu(hypotheses, references);
   }
 
-  Recipe recipe_;
   Vocabulary vocabulary_;
-  models::EncoderDecoder model_;
-  std::map<Part, std::vector<Pair>> pairs_;
-  std::vector<std::ptrdiff_t> lengths_;
 };
 
 }  // namespace
