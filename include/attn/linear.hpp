@@ -61,6 +61,9 @@ struct LinearOptions {
   Activation activation = Activation::none;  // applied
   In<2> residual = {};                       // (rows, output features), added; may be y itself
   std::optional<NormOptions> norm = {};      // layer_norm of each row, in the same pass; the same bits as by itself
+  // Whether the sums start from what y holds instead of 0: y + x W^T in place of x W^T. Not for int8 weights, whose
+  // sums are scaled.
+  bool accumulate = false;
 };
 
 }  // namespace ATTN_ABI

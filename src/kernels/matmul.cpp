@@ -45,7 +45,7 @@ void multiply_few(D d, const MatmulBlock<T>& block, std::ptrdiff_t row, std::ptr
     multiply_tile<kRows, kVectors, kAhead>(
         d, Tile<T, W>{block.a + row * block.a_row, block.a_row, panels_at<W>(block, column),
                       block.depth * kPanelColumns<T>, block.c + row * block.c_row + column, block.c_row, block.depth,
-                      true});
+                      !block.accumulates});
   }
   if constexpr (kColumns > kPanelColumns<T>) {
     if (column < padded) multiply_few<kRows, kVectors / 2, W>(d, block, row, column);
@@ -89,7 +89,7 @@ void multiply_strip(D d, const MatmulBlock<T>& block, std::ptrdiff_t rows, std::
   for (std::ptrdiff_t k = 0; k == 0 || k < block.depth; k += kDepthBlock) {
     const std::ptrdiff_t depth = std::min(kDepthBlock, block.depth - k);
     Tile<T, Read> tile{block.a + k,      block.a_row, nullptr, block.depth * kWidth,
-                       block.c + column, block.c_row, depth,   k == 0};
+                       block.c + column, block.c_row, depth,   k == 0 && !block.accumulates};
     if constexpr (kWidens) {
       widen_panels(d, panels + k * kWidth, tile.panel, depth, kColumns, widened);
       tile.b = widened;

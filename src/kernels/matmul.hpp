@@ -38,7 +38,7 @@ void pack_bf16_panels(const UnpackedWeight& weight, std::ptrdiff_t first, std::p
 bool pack_int8_panels(const UnpackedWeight& weight, std::ptrdiff_t first, std::ptrdiff_t last, std::int8_t* panels,
                       float* scales) noexcept;
 
-// C = A W^T for a block of rows and columns.
+// C = A W^T for a block of rows and columns, or C += A W^T.
 template <class T>
 struct MatmulBlock {
   const T* a;  // (rows, depth), columns side by side
@@ -48,11 +48,12 @@ struct MatmulBlock {
   T* c;                // (rows, columns rounded up to whole panels), columns side by side
   std::ptrdiff_t c_row;
   std::ptrdiff_t rows, columns, depth;
+  bool accumulates = false;  // whether the sums start from what C holds, instead of 0
 };
 
 // Each element is summed over k in ascending order, one multiply-add (fused where the instruction set has it) after
-// another, whatever the block's shape and its place in it: a row's bits depend on the row alone. depth 0 gives zeros.
-// Allocates nothing. Few rows (up to a register tile) read the panels once, at the speed of memory.
+// another, whatever the block's shape and its place in it: a row's bits depend on the row alone. depth 0 gives zeros,
+// or what C held. Allocates nothing. Few rows (up to a register tile) read the panels once, at the speed of memory.
 void matmul(const MatmulBlock<float>& block, std::int64_t target) noexcept;
 void matmul(const MatmulBlock<double>& block, std::int64_t target) noexcept;
 

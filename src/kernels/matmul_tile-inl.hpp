@@ -64,7 +64,7 @@ struct Tile {
   T* c;
   std::ptrdiff_t c_row;
   std::ptrdiff_t depth;
-  bool is_first;  // of the blocks along the depth; the others go on from the sums in c
+  bool is_first;  // whether the sums start from 0; the others go on from those in c
 };
 
 // The step for one k, of all rows and vectors.
@@ -93,7 +93,7 @@ HWY_NOINLINE void multiply_tile(D d, const Tile<T, W>& tile) {
   ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
     rows[r] = tile.a + r * tile.a_row;
     ATTN_UNROLL for (int v = 0; v < kVectors; ++v) {
-      sums[r][v] = tile.is_first ? hn::Zero(d) : hn::Load(d, tile.c + r * tile.c_row + v * kLanes);
+      sums[r][v] = tile.is_first ? hn::Zero(d) : hn::LoadU(d, tile.c + r * tile.c_row + v * kLanes);
     }
   }
   const W* b = tile.b;
@@ -120,7 +120,7 @@ HWY_NOINLINE void multiply_tile(D d, const Tile<T, W>& tile) {
     b += kWidth;
   }
   ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
-    ATTN_UNROLL for (int v = 0; v < kVectors; ++v) hn::Store(sums[r][v], d, tile.c + r * tile.c_row + v * kLanes);
+    ATTN_UNROLL for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], d, tile.c + r * tile.c_row + v * kLanes);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/convert.hpp"
 #include "kernels/matmul.hpp"
@@ -40,7 +41,7 @@ void copy_panels(const UnpackedWeight& weight, std::ptrdiff_t first, std::ptrdif
     if (columns < kWidth) std::fill(panel, panel + kWidth * depth, T{});
     for (std::ptrdiff_t k = 0; k < depth; ++k, panel += kWidth, from += along) {
       if (across == 1 && columns == kWidth) {
-        std::copy(from, from + kWidth, panel);
+        std::memcpy(panel, from, kWidth * sizeof(T));
       } else {
         for (std::ptrdiff_t n = 0; n < columns; ++n) panel[n] = from[n * across];
       }

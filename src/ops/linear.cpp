@@ -5,6 +5,7 @@
 #include "kernels/epilogue.hpp"
 #include "kernels/matmul.hpp"
 #include "kernels/norm.hpp"
+#include "kernels/transpose.hpp"
 #include "ops/linear_check.hpp"
 #include "ops/row_access.hpp"
 #include "runtime/context_access.hpp"
@@ -79,6 +80,7 @@ class Product {
         pool_(runtime::ContextAccess::scratch(context)),
         target_(runtime::ContextAccess::isa(context).target),
         y_(y),
+        held_(In<2>(y)),
         residual_(options.residual),
         bias_(options.bias, pool_),
         norm_weight_(options.norm ? options.norm->weight : In<1>(), pool_),
@@ -92,6 +94,9 @@ class Product {
     // An odd number of cache lines to a row.
     constexpr std::ptrdiff_t kLine = 64 / static_cast<std::ptrdiff_t>(sizeof(T));
     copy_row_ = (blocks(depth_, kLine) | 1) * kLine;
+    // Nothing is left to be done to the sums.
+    sums_in_place_ = y_.is_direct() && !options.bias.wanted() && !options.residual.wanted() && !options.norm &&
+                     options.activation == Activation::none && weight.scales() == nullptr;
     if (options.norm && !y_.is_direct()) {
       const auto size = static_cast<std::size_t>(rows_ * columns_);
       sums_memory_.emplace(pool_, Scratch::padded<T>(size));
@@ -130,15 +135,30 @@ class Product {
     for (std::ptrdiff_t column = first_column; column < end; column += group) {
       const std::ptrdiff_t columns = std::min(group, end - column);
       const auto* panels = static_cast<const std::byte*>(weight_.panels()) + column * depth_bytes;
-      kernels::matmul(kernels::MatmulBlock<T>{a, copies_x_ ? copy_row_ : x_.stride(0), stored, panels, block,
-                                              kGroupColumns, rows, columns, depth_},
+      const bool in_place = sums_in_place_ && columns % kernels::kPanelColumns<T> == 0;
+      if (options_.accumulate && !in_place) take_held(block, first_row, rows, column, columns);
+      kernels::matmul({.a = a,
+                       .a_row = copies_x_ ? copy_row_ : x_.stride(0),
+                       .panel_dtype = stored,
+                       .panels = panels,
+                       .c = in_place ? y_.begin(first_row, column, nullptr) : block,
+                       .c_row = in_place ? y_.row_stride() : kGroupColumns,
+                       .rows = rows,
+                       .columns = columns,
+                       .depth = depth_,
+                       .accumulates = options_.accumulate},
                       target_);
-      finish(block, first_row, rows, column, columns, buffers);
+      if (!in_place) finish(block, first_row, rows, column, columns, buffers);
     }
     if (options_.norm && split_.column_blocks == 1) normalise(first_row, rows);
   }
 
   const T* copied_rows(std::ptrdiff_t first, std::ptrdiff_t rows, T* copy) const {
+    if (x_.dtype() == dtype_of<T> && x_.stride(0) == 1) {
+      kernels::transpose(static_cast<const T*>(x_.data()) + first, x_.stride(1), depth_, rows, copy, copy_row_,
+                         target_);
+      return copy;
+    }
     const ops::RowReader<T> reader(x_);
     for (std::ptrdiff_t r = 0; r < rows; ++r) {
       T* to = copy + r * copy_row_;
@@ -146,6 +166,16 @@ class Product {
       if (from != to) std::copy(from, from + depth_, to);
     }
     return copy;
+  }
+
+  // What y holds, for the sums to start from.
+  void take_held(T* block, std::ptrdiff_t first_row, std::ptrdiff_t rows, std::ptrdiff_t column,
+                 std::ptrdiff_t columns) const {
+    for (std::ptrdiff_t r = 0; r < rows; ++r, block += kGroupColumns) {
+      const T* held = held_.read(first_row + r, column, columns, block);
+      if (held != block) std::copy(held, held + columns, block);
+      std::fill(block + columns, block + kGroupColumns, T{0});
+    }
   }
 
   // A block of sums to where they belong.
@@ -191,11 +221,11 @@ class Product {
   runtime::ScratchPool& pool_;
   std::int64_t target_;
   ops::RowWriter<T> y_;
-  ops::RowReader<T> residual_;
+  ops::RowReader<T> held_, residual_;
   ops::Parameters<T> bias_, norm_weight_, norm_bias_;
   std::ptrdiff_t rows_, columns_, depth_;
   Split split_;
-  bool copies_x_;
+  bool copies_x_, sums_in_place_;
   std::ptrdiff_t copy_row_;
   // What is to be normalised, where y cannot hold it.
   std::optional<Scratch> sums_memory_;

@@ -24,6 +24,9 @@ void check_linear(const In<2>& x, const PackedWeight& weight, const Out<2>& y, c
     check_floating(kWhere, "residual", options.residual);
     check_extents(kWhere, "residual", options.residual, expected, "as in y");
   }
+  if (options.accumulate && weight.storage() == WeightStorage::int8) {
+    throw Error(kWhere, "accumulate", "true with an int8 weight, expected false, since its sums are scaled");
+  }
   if (options.norm) check_norm(kWhere, "norm.", *options.norm, weight.out_features(), "as the weight's outputs");
 }
 

@@ -71,6 +71,42 @@ TEST(Linear, AnyStridesAndResidualInPlace) {
   EXPECT_EQ((wide.view<float, 2>()(0, 7)), 0);
 }
 
+// A sum that goes on from what y holds takes the same steps as one that was never interrupted.
+TEST(Linear, AccumulatedPiecesGiveTheBitsOfTheWhole) {
+  const Tensor x = normal_tensor(DType::f32, 1, 130, 300), w = normal_tensor(DType::f32, 2, 80, 300),
+               bias = normal_tensor(DType::f32, 3, 80);
+  const auto xv = x.view<float, 2>();
+  for (const std::ptrdiff_t rows : {1, 7, 130}) {
+    for (const std::ptrdiff_t outputs : {70, 80}) {
+      SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(outputs));
+      const auto some = xv.slice(0, 0, rows);
+      const auto wv = w.view<float, 2>().slice(0, 0, outputs);
+      const LinearOptions last{.bias = bias.view<float, 1>().slice(0, 0, outputs)};
+      Tensor whole = Tensor::empty(DType::f32, rows, outputs), plain = Tensor::empty(DType::f32, rows, outputs);
+      linear(some, PackedWeight(wv), whole, last);
+      linear(some, PackedWeight(wv), plain);
+      for (const bool is_wide : {false, true}) {
+        Tensor memory = Tensor::zeros(DType::f32, rows, 2 * outputs);
+        const View<float, 2> y(memory.view<float, 2>().data(), {rows, outputs}, {2 * outputs, is_wide ? 2 : 1});
+        for (const LinearOptions& end : {LinearOptions(), last}) {
+          linear(some.slice(1, 0, 90), PackedWeight(wv.slice(1, 0, 90)), y);
+          linear(some.slice(1, 90, 96), PackedWeight(wv.slice(1, 90, 96)), y, {.accumulate = true});
+          LinearOptions options = end;
+          options.accumulate = true;
+          linear(some.slice(1, 96, 300), PackedWeight(wv.slice(1, 96, 300)), y, options);
+          const auto expected = (end.bias.wanted() ? whole : plain).view<float, 2>();
+          for (std::ptrdiff_t r = 0; r < rows; ++r) {
+            for (std::ptrdiff_t c = 0; c < outputs; ++c) ASSERT_EQ(y(r, c), expected(r, c)) << r << ", " << c;
+          }
+        }
+      }
+    }
+  }
+  Tensor y = Tensor::zeros(DType::f32, 130, 80);
+  EXPECT_EQ(message_of([&] { linear(x, PackedWeight(w, WeightStorage::int8), y, {.accumulate = true}); }),
+            "linear: accumulate: true with an int8 weight, expected false, since its sums are scaled");
+}
+
 TEST(Linear, ARowHasTheSameBitsAloneAndOnAnyThreads) {
   const Tensor x = normal_tensor(DType::f32, 1, 230, 65), bias = normal_tensor(DType::f32, 3, 130);
   const PackedWeight w(normal_tensor(DType::f32, 2, 130, 65));
