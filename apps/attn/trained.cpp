@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <attn/error.hpp>
 #include <attn/train.hpp>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "cross_picture.hpp"
 #include "progress.hpp"
 #include "text_file.hpp"
 
@@ -21,6 +23,7 @@ struct TrainedCommand {
   std::filesystem::path folder, data, file;
   std::string part = "test";
   std::vector<std::string> inputs;
+  std::filesystem::path pictures;
 };
 
 std::unique_ptr<train::Task> open_task(const TrainedCommand& command) {
@@ -48,11 +51,48 @@ void eval(const TrainedCommand& command) {
   }
 }
 
+// Texts of the test part, from all over it.
+std::vector<std::string> held_out(const std::filesystem::path& data) {
+  const std::vector<train::TextPair> pairs = train::read_pairs(data / "test.jsonl");
+  const std::size_t count = std::min<std::size_t>(10, pairs.size());
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < count; ++i) texts.push_back(pairs[i * pairs.size() / count].source);
+  return texts;
+}
+
+void predict_with_pictures(const TrainedCommand& command, std::vector<std::string> inputs) {
+  const train::Recipe recipe = train::load_recipe(command.folder / kRecipeFile);
+  if (recipe.task != train::TaskKind::translation) {
+    throw Error("--picture", "", fmt::format("the task is {}, expected translation", train::name_of(recipe.task)));
+  }
+  Context context(context_options(command.common));
+  const std::unique_ptr<train::Task> task = open_task(command);
+  if (inputs.empty()) inputs = held_out(command.data.empty() ? recipe.data : command.data);
+  Progress progress(shows_progress(command.common));
+  progress.stage("translating", inputs.size());
+  std::vector<CrossPicture> pictures;
+  for (const std::string& input : inputs) {
+    progress.update(pictures.size());
+    pictures.push_back(draw_cross_attention(input, task->attend(input, context)));
+  }
+  progress.hide();
+  const std::vector<std::filesystem::path> files = write_pictures(command.pictures, pictures);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string &output = pictures[i].output, file = files[i].string();
+    if (command.common.json) {
+      print_json({{"input", inputs[i]}, {"output", output}, {"picture", file}}, JsonLayout::line);
+    } else {
+      fmt::print("{}\n  {}\n  {}\n", file, printable(inputs[i]), printable(output));
+    }
+  }
+}
+
 void predict(const TrainedCommand& command) {
   std::vector<std::string> inputs = command.inputs;
   if (!command.file.empty()) {
     for (std::string& line : read_lines(command.file)) inputs.push_back(std::move(line));
   }
+  if (!command.pictures.empty()) return predict_with_pictures(command, std::move(inputs));
   if (inputs.empty()) throw Error("predict", "", "no input, expected texts or --file");
   Context context(context_options(command.common));
   const std::unique_ptr<train::Task> task = open_task(command);
@@ -108,6 +148,14 @@ void add_predict(CLI::App& app) {
       ->option_text("FOLDER");
   verb->add_option("inputs", command->inputs, "Texts; for images .npy files")->option_text("INPUT...");
   verb->add_option("--file", command->file, "UTF-8, one input a line")->check(not_empty())->option_text("FILE");
+  verb->add_option(
+          "--picture", command->pictures,
+          "Folder for pictures of a translation's cross-attention, also of ten held-out texts if none is given")
+      ->check(not_empty())
+      ->option_text("FOLDER");
+  verb->add_option("--data", command->data, "Folder of the data with the held-out texts (default: that of the recipe)")
+      ->check(not_empty())
+      ->option_text("FOLDER");
   add_common_options(*verb, command->common, "attn predict runs/language 'In the beginning'");
   verb->callback([command] { predict(*command); });
 }

@@ -24,6 +24,10 @@ void check(const Recipe& recipe, const Lexicon& lexicon) {
 
 Task::~Task() = default;
 
+CrossAttention Task::attend(const std::string&, Context&) {
+  throw Error("attend", "task", "not translation: no other model has cross-attention");
+}
+
 std::string_view name_of(Part part) noexcept {
   return part == Part::train ? "train" : part == Part::validation ? "validation" : "test";
 }

@@ -6,6 +6,7 @@
 #include <attn/train/metrics.hpp>
 #include <cmath>
 
+#include "train/cross_attention.hpp"
 #include "train/model_task.hpp"
 #include "train/trigram.hpp"
 
@@ -54,6 +55,20 @@ class TranslationTask : public ModelTask<models::EncoderDecoder, std::vector<Pai
 
   std::string predict(const std::string& input, Context& context) override {
     return translate({pair_of({input, ""})}, {0}, context)[0];
+  }
+
+  CrossAttention attend(const std::string& input, Context& context) override {
+    const autograd::NoGrad no_grad;
+    const std::vector<Pair> pairs{pair_of({input, ""})};
+    const std::vector<std::vector<std::int32_t>> rows = generate(pairs, {0}, context);
+    const Encoded encoded = encode(pairs, {0}, nullptr, context);
+    // Once more with all tokens at once: the token at a place looks where it must to choose the one after it.
+    const std::vector<std::vector<std::int32_t>> inputs{{rows[0].begin(), rows[0].end() - 1}};
+    const CrossAttentionRecorder recorder(recipe_.model.layers - 1, context);
+    (void)model_.decode(padded(inputs, Vocabulary::kPadding), encoded.memory, encoded.lengths, nullptr, context);
+    const Tensor& weights = recorder.weights();
+    return {vocabulary_.decode(rows[0]), tokens_of(pairs[0].source), tokens_of(std::span(rows[0]).subspan(1)),
+            weights.reshape(weights.extent(1), weights.extent(2), weights.extent(3))};
   }
 
  private:
@@ -110,8 +125,23 @@ class TranslationTask : public ModelTask<models::EncoderDecoder, std::vector<Pai
                                    {.label_smoothing = dropout ? recipe_.training.label_smoothing : 0}, context);
   }
 
-  // The likeliest piece at each place, until all texts have ended.
+  std::vector<std::string> tokens_of(std::span<const std::int32_t> ids) const {
+    std::vector<std::string> tokens;
+    for (const std::int32_t id : ids) tokens.push_back(vocabulary_.token(id));
+    return tokens;
+  }
+
   std::vector<std::string> translate(const std::vector<Pair>& pairs, const Batch& batch, Context& context) const {
+    std::vector<std::string> texts;
+    for (const std::vector<std::int32_t>& row : generate(pairs, batch, context)) {
+      texts.push_back(vocabulary_.decode(row));
+    }
+    return texts;
+  }
+
+  // The likeliest piece at each place, until all texts have ended. A row begins with kBegin.
+  std::vector<std::vector<std::int32_t>> generate(const std::vector<Pair>& pairs, const Batch& batch,
+                                                  Context& context) const {
     const autograd::NoGrad no_grad;
     const Encoded encoded = encode(pairs, batch, nullptr, context);
     std::vector<std::vector<std::int32_t>> rows(batch.size(), {Vocabulary::kBegin});
@@ -127,9 +157,7 @@ class TranslationTask : public ModelTask<models::EncoderDecoder, std::vector<Pai
         ended += rows[b].back() == Vocabulary::kEnd;
       }
     }
-    std::vector<std::string> texts;
-    for (const std::vector<std::int32_t>& row : rows) texts.push_back(vocabulary_.decode(row));
-    return texts;
+    return rows;
   }
 
   double trigram_perplexity(const std::vector<Pair>& held_out) {

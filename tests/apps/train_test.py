@@ -133,6 +133,21 @@ class Train(ProgramTest):
         self.write("data/reviews/train.jsonl", "")
         self.refuses(["train", self.write("r.json", json.dumps(recipe("reviews")))], "no examples")
 
+    def test_pictures_of_a_translation(self):
+        self.succeeds("train", self.prepare("translation", steps=2, warmup=0), "--quiet")
+        lines = self.succeeds("predict", "runs/translation", "--picture", "held-out").stdout.decode().splitlines()
+        self.assertEqual(lines[::3], [f"held-out/cross-{i}.png" for i in range(1, 11)])
+        texts = [json.loads(line)["source"] for line in self.read("data/translation/test.jsonl").splitlines()]
+        self.assertEqual([line.strip() for line in lines[1::3]], texts[::len(texts) // 10][:10])
+        self.assertEqual(len(os.listdir(self.path("held-out"))), 20)
+        given = json.loads(self.succeeds("predict", "runs/translation", "one two", "--picture", "given", "--json").stdout)
+        self.assertEqual((given["input"], given["picture"]), ("one two", "given/cross-1.png"))
+        self.assertEqual(given["output"] + "\n", self.succeeds("predict", "runs/translation", "one two").stdout.decode())
+        self.assertTrue(self.read("given/cross-1.png").startswith(b"\x89PNG"))
+        self.assertIn(b"</svg>", self.read("given/cross-1.svg"))
+        self.succeeds("train", self.prepare("reviews", steps=2, warmup=0), "--quiet")
+        self.refuses(["predict", "runs/reviews", "--picture", "given"], "the task is reviews, expected translation")
+
     def test_a_folder_belongs_to_one_run(self):
         name = self.prepare("reviews", steps=2, warmup=0)
         self.succeeds("train", name, "--quiet")

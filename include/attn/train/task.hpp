@@ -25,6 +25,14 @@ struct Score {
   bool beats(double other) const { return better == Better::higher ? value > other : value < other; }
 };
 
+// What a model made of an input, and where it looked meanwhile.
+struct CrossAttention {
+  std::string output;
+  std::vector<std::string> source, target;  // tokens, each text with the mark of its end
+  // (heads, target, source) f32, of the decoder's last layer: where each head looked to choose a token. Rows sum to 1.
+  Tensor weights;
+};
+
 // A model and what it learns. Data are read when they are first needed; errors then name file and line.
 class ATTN_API Task {
  public:
@@ -39,6 +47,8 @@ class ATTN_API Task {
   virtual std::vector<Score> evaluate(Part part, Context& context) = 0;
   // What the model makes of an input: a line of text, or for images a file with one (.npy, u8, height x width).
   virtual std::string predict(const std::string& input, Context& context) = 0;
+  // The same, seen from inside. Throws Error unless the task is translation: no other model looks at a second text.
+  virtual CrossAttention attend(const std::string& input, Context& context);
 };
 
 // The tokens and labels that a task knows; learned from the training part, and kept beside the weights.
