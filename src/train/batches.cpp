@@ -91,4 +91,17 @@ std::vector<Batch> make_even_batches(std::span<const std::ptrdiff_t> lengths, co
   return batches;
 }
 
+Tensor padded(std::span<const std::vector<std::int32_t>> rows, std::int32_t padding) {
+  std::size_t longest = 0;
+  for (const std::vector<std::int32_t>& row : rows) longest = std::max(longest, row.size());
+  Tensor ids = Tensor::empty(DType::i32, std::ssize(rows), static_cast<std::ptrdiff_t>(longest));
+  auto to = ids.values<std::int32_t>().begin();
+  for (const std::vector<std::int32_t>& row : rows) {
+    const auto end = std::copy(row.begin(), row.end(), to);
+    to += static_cast<std::ptrdiff_t>(longest);
+    std::fill(end, to, padding);
+  }
+  return ids;
+}
+
 }  // namespace attn::train

@@ -3,6 +3,7 @@
 #include <attn/autograd/loss.hpp>
 #include <attn/models/language_model.hpp>
 #include <attn/train/examples.hpp>
+#include <attn/train/metrics.hpp>
 #include <cmath>
 #include <numbers>
 

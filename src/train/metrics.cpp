@@ -15,6 +15,16 @@ void check_lengths(const char* where, std::size_t predicted, std::size_t expecte
 
 }  // namespace
 
+std::vector<std::int32_t> best_classes(const Tensor& logits) {
+  const std::ptrdiff_t classes = logits.extent(-1);
+  std::vector<std::int32_t> best;
+  const std::span<const float> values = logits.values<float>();
+  for (auto row = values.begin(); row != values.end(); row += classes) {
+    best.push_back(static_cast<std::int32_t>(std::max_element(row, row + classes) - row));
+  }
+  return best;
+}
+
 double accuracy(std::span<const std::int32_t> predicted, std::span<const std::int32_t> expected) {
   check_lengths("accuracy", predicted.size(), expected.size());
   std::size_t right = 0;

@@ -61,27 +61,4 @@ models::TransformerShape transformer_of(const Recipe& recipe, models::NormPlace 
           .activations = recipe.training.precision};
 }
 
-Tensor padded(std::span<const std::vector<std::int32_t>> rows, std::int32_t padding) {
-  std::size_t longest = 0;
-  for (const std::vector<std::int32_t>& row : rows) longest = std::max(longest, row.size());
-  Tensor ids = Tensor::empty(DType::i32, std::ssize(rows), static_cast<std::ptrdiff_t>(longest));
-  auto to = ids.values<std::int32_t>().begin();
-  for (const std::vector<std::int32_t>& row : rows) {
-    const auto end = std::copy(row.begin(), row.end(), to);
-    to += static_cast<std::ptrdiff_t>(longest);
-    std::fill(end, to, padding);
-  }
-  return ids;
-}
-
-std::vector<std::int32_t> best_classes(const Tensor& logits) {
-  const std::ptrdiff_t classes = logits.extent(-1);
-  std::vector<std::int32_t> best;
-  const std::span<const float> values = logits.values<float>();
-  for (auto row = values.begin(); row != values.end(); row += classes) {
-    best.push_back(static_cast<std::int32_t>(std::max_element(row, row + classes) - row));
-  }
-  return best;
-}
-
 }  // namespace attn::train

@@ -20,10 +20,4 @@ std::unique_ptr<Task> make_language_task(const Recipe& recipe, const Lexicon& le
 
 models::TransformerShape transformer_of(const Recipe& recipe, models::NormPlace norm);
 
-// Texts of one batch, filled up with `padding` to the longest: (batch, tokens) i32.
-Tensor padded(std::span<const std::vector<std::int32_t>> rows, std::int32_t padding);
-
-// The last dimension's largest of each row; of equals the first.
-std::vector<std::int32_t> best_classes(const Tensor& logits);
-
 }  // namespace attn::train

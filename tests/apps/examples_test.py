@@ -89,6 +89,23 @@ class Examples(ProgramTest):
             self.assertLess(losses[-1], 0.7 * losses[0], arguments)
         self.assertRegex(lines[-1], r"^accuracy on held-out data: [01]\.\d{4}$")
 
+    def test_each_text_task_learns(self):
+        judgements = {
+            "reviews": (20, r"accuracy on held-out reviews: [01]\.\d{4}"),
+            "tagging": (20, r"accuracy on held-out words: [01]\.\d{4}"),
+            "entities": (15, r"held-out names: F1 [01]\.\d{4} \(precision [01]\.\d{4}, recall [01]\.\d{4}\)"),
+            "translation": (15, r"BLEU of 20 held-out verses: \d+\.\d\d"),
+            "language": (8, r"bits per held-out character: \d\.\d{4}"),
+        }
+        for task, (steps, judgement) in judgements.items():
+            with self.subTest(task):
+                train_data.write(self.path(task), task, 80)
+                lines = self.lines_of(f"train_{task}", self.path(task), str(steps))
+                losses = [float(x) for x in re.findall(r"^step \d+: loss (\S+)$", "\n".join(lines), re.MULTILINE)]
+                self.assertEqual(len(losses), 2)
+                self.assertLess(losses[-1], 0.8 * losses[0])
+                self.assertRegex(lines[-1], f"^{judgement}$")
+
     def test_masks(self):
         visible = {
             "causal, first query at the first key": lambda i, j: j <= i,

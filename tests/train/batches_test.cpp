@@ -68,6 +68,16 @@ TEST(Batches, ALongExampleMakesABatchByItself) {
 
 TEST(Batches, OfNothingAreNone) { EXPECT_TRUE(make_batches({}, 1, 0).empty()); }
 
+TEST(Batches, FillUpToTheLongest) {
+  const std::vector<std::vector<std::int32_t>> rows{{5}, {}, {6, 7}};
+  const Tensor ids = padded(rows, 9);
+  ASSERT_EQ(ids.extent(0), 3);
+  ASSERT_EQ(ids.extent(1), 2);
+  const std::span<const std::int32_t> values = ids.values<std::int32_t>();
+  EXPECT_EQ((std::vector<std::int32_t>{values.begin(), values.end()}), (std::vector<std::int32_t>{5, 9, 9, 9, 6, 7}));
+  EXPECT_EQ(padded({}, 9).size(), 0);
+}
+
 TEST(Batches, RefuseOptionsOutOfRange) {
   EXPECT_THROW(make_batches({}, 1, 0, {.size = 0}), Error);
   EXPECT_THROW(make_batches({}, 1, 0, {.tokens = -1}), Error);

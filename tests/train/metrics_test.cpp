@@ -16,6 +16,11 @@ TEST(Metrics, AccuracyIsTheShareThatIsRight) {
   EXPECT_THROW(accuracy(a, std::span(b).first(3)), Error);
 }
 
+TEST(Metrics, TheBestClassIsTheFirstOfTheLargest) {
+  const Tensor logits = Tensor::of<float>({0, 2, 2, -1, -3, -2}, 1, 2, 3);
+  EXPECT_EQ(best_classes(logits), (std::vector<std::int32_t>{1, 0}));
+}
+
 TEST(Metrics, SpansEndWhereTheirKindEnds) {
   const Tags tags{"B-ns", "I-ns", "B-ns", "O", "I-ns", "B-nr", "I-nt", "I-nr", "B-nt"};
   EXPECT_EQ(spans_of(tags), (std::vector<Span>{{0, 2, "ns"}, {2, 3, "ns"}, {5, 6, "nr"}, {8, 9, "nt"}}));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/export.hpp>
+#include <attn/tensor.hpp>
 #include <attn/version.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -36,5 +37,8 @@ ATTN_API std::vector<Batch> make_batches(std::span<const std::ptrdiff_t> lengths
 // The same without a shuffle, by length, for evaluation.
 ATTN_API std::vector<Batch> make_even_batches(std::span<const std::ptrdiff_t> lengths,
                                               const BatchOptions& options = {});
+
+// The texts of a batch as one tensor, (texts, tokens of the longest) i32, filled up with `padding`.
+ATTN_API Tensor padded(std::span<const std::vector<std::int32_t>> rows, std::int32_t padding);
 
 }  // namespace attn::train

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <attn/export.hpp>
+#include <attn/tensor.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,9 @@
 #include <vector>
 
 namespace attn::train {
+
+// The class with the largest of each row of logits, (..., classes) f32; of equals the first.
+ATTN_API std::vector<std::int32_t> best_classes(const Tensor& logits);
 
 // The share of equal ones. Throws Error for different lengths; nothing of nothing is 0.
 ATTN_API double accuracy(std::span<const std::int32_t> predicted, std::span<const std::int32_t> expected);
