@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <attn/nn/decoder_layer.hpp>
 
+#include "nn/layer_shapes.hpp"
+
 namespace attn::nn {
 
 TransformerDecoderLayer::TransformerDecoderLayer(const EncoderLayerShape& shape)
     : shape_(shape),
-      self_attn_({.embed_dim = shape.d_model,
-                  .num_heads = shape.nhead,
-                  .dropout_p = shape.dropout_p,
-                  .bias = shape.bias,
-                  .layout = shape.layout}),
+      self_attn_(attention_of(shape)),
       multihead_attn_(self_attn_),
-      linear1_({.in_features = shape.d_model, .out_features = shape.dim_feedforward, .bias = shape.bias}),
-      linear2_({.in_features = shape.dim_feedforward, .out_features = shape.d_model, .bias = shape.bias}),
-      norm1_({.features = shape.d_model, .eps = shape.layer_norm_eps, .bias = shape.bias}),
+      linear1_(linear1_of(shape)),
+      linear2_(linear2_of(shape)),
+      norm1_(norm_of(shape)),
       norm2_(norm1_),
       norm3_(norm1_) {}
 
@@ -21,19 +19,20 @@ void TransformerDecoderLayer::load(const StateDict& state, const std::string& pr
   load_state(*this, state, prefix, context);
 }
 
-void TransformerDecoderLayer::read(StateReader& reader) {
-  const auto read = [&](auto& layer, const char* prefix) {
-    StateReader inner = reader.within(prefix);
-    layer.read(inner);
-  };
-  read(self_attn_, "self_attn.");
-  read(multihead_attn_, "multihead_attn.");
-  read(linear1_, "linear1.");
-  read(linear2_, "linear2.");
-  read(norm1_, "norm1.");
-  read(norm2_, "norm2.");
-  read(norm3_, "norm3.");
+template <class To>
+void TransformerDecoderLayer::give_parts(To& to) {
+  to.within("self_attn", self_attn_);
+  to.within("multihead_attn", multihead_attn_);
+  to.within("linear1", linear1_);
+  to.within("linear2", linear2_);
+  to.within("norm1", norm1_);
+  to.within("norm2", norm2_);
+  to.within("norm3", norm3_);
 }
+
+void TransformerDecoderLayer::read(StateReader& reader) { give_parts(reader); }
+
+void TransformerDecoderLayer::visit(ParameterVisitor& visitor) { give_parts(visitor); }
 
 Tensor TransformerDecoderLayer::operator()(Input x, Input memory, const DecoderLayerOptions& options,
                                            Context& context) const {

@@ -5,16 +5,6 @@
 
 namespace attn::nn {
 
-void TransformerDecoderLayer::visit(ParameterVisitor& visitor) {
-  visitor.within("self_attn", self_attn_);
-  visitor.within("multihead_attn", multihead_attn_);
-  visitor.within("linear1", linear1_);
-  visitor.within("linear2", linear2_);
-  visitor.within("norm1", norm1_);
-  visitor.within("norm2", norm2_);
-  visitor.within("norm3", norm3_);
-}
-
 Variable TransformerDecoderLayer::operator()(const Variable& x, const Variable& memory,
                                              const DecoderLayerOptions& options, Context& context) const {
   const auto drop = [&](const Variable& y) { return dropout(y, shape_.dropout_p, options.dropout, context); };

@@ -2,6 +2,8 @@
 #include <attn/autograd/elementwise.hpp>
 #include <attn/nn/encoder_layer.hpp>
 
+#include "nn/layer_shapes.hpp"
+
 namespace attn::nn {
 namespace {
 
@@ -13,31 +15,28 @@ std::optional<NormOptions> options_of(const LayerNorm* norm) {
 
 TransformerEncoderLayer::TransformerEncoderLayer(const EncoderLayerShape& shape)
     : shape_(shape),
-      self_attn_({.embed_dim = shape.d_model,
-                  .num_heads = shape.nhead,
-                  .dropout_p = shape.dropout_p,
-                  .bias = shape.bias,
-                  .layout = shape.layout}),
-      linear1_({.in_features = shape.d_model, .out_features = shape.dim_feedforward, .bias = shape.bias}),
-      linear2_({.in_features = shape.dim_feedforward, .out_features = shape.d_model, .bias = shape.bias}),
-      norm1_({.features = shape.d_model, .eps = shape.layer_norm_eps, .bias = shape.bias}),
+      self_attn_(attention_of(shape)),
+      linear1_(linear1_of(shape)),
+      linear2_(linear2_of(shape)),
+      norm1_(norm_of(shape)),
       norm2_(norm1_) {}
 
 void TransformerEncoderLayer::load(const StateDict& state, const std::string& prefix, Context& context) {
   load_state(*this, state, prefix, context);
 }
 
-void TransformerEncoderLayer::read(StateReader& reader) {
-  const auto read = [&](auto& layer, const char* prefix) {
-    StateReader inner = reader.within(prefix);
-    layer.read(inner);
-  };
-  read(self_attn_, "self_attn.");
-  read(linear1_, "linear1.");
-  read(linear2_, "linear2.");
-  read(norm1_, "norm1.");
-  read(norm2_, "norm2.");
+template <class To>
+void TransformerEncoderLayer::give_parts(To& to) {
+  to.within("self_attn", self_attn_);
+  to.within("linear1", linear1_);
+  to.within("linear2", linear2_);
+  to.within("norm1", norm1_);
+  to.within("norm2", norm2_);
 }
+
+void TransformerEncoderLayer::read(StateReader& reader) { give_parts(reader); }
+
+void TransformerEncoderLayer::visit(ParameterVisitor& visitor) { give_parts(visitor); }
 
 Tensor TransformerEncoderLayer::attend(const Input& x, const Input& residual, const LayerNorm* norm,
                                        const EncoderLayerOptions& options, Context& context) const {
@@ -65,14 +64,6 @@ Tensor TransformerEncoderLayer::operator()(Input x, const EncoderLayerOptions& o
   }
   const Tensor attended = attend(x, x, &norm1_, options, context);
   return feed_forward(attended, attended, &norm2_, context);
-}
-
-void TransformerEncoderLayer::visit(ParameterVisitor& visitor) {
-  visitor.within("self_attn", self_attn_);
-  visitor.within("linear1", linear1_);
-  visitor.within("linear2", linear2_);
-  visitor.within("norm1", norm1_);
-  visitor.within("norm2", norm2_);
 }
 
 Variable TransformerEncoderLayer::attend(const Variable& x, const EncoderLayerOptions& options,

@@ -138,8 +138,7 @@ void MultiHeadAttention::read(StateReader& reader) {
     bias_k_ = reader.take("bias_k", {1, 1, g});
     bias_v_ = reader.take("bias_v", {1, 1, g});
   }
-  StateReader out = reader.within("out_proj.");
-  out_.read(out);
+  reader.within("out_proj", out_);
   in_weight_variable_ = q_weight_variable_ = k_weight_variable_ = v_weight_variable_ = {};
   in_bias_variable_ = bias_k_variable_ = bias_v_variable_ = {};
 }

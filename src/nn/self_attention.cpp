@@ -70,18 +70,16 @@ void SelfAttention::load(const StateDict& state, const std::string& prefix, Cont
   load_state(*this, state, prefix, context);
 }
 
-void SelfAttention::read(StateReader& reader) {
-  StateReader query = reader.within("query."), key = reader.within("key."), value = reader.within("value.");
-  query_.read(query);
-  key_.read(key);
-  value_.read(value);
+template <class To>
+void SelfAttention::give_parts(To& to) {
+  to.within("query", query_);
+  to.within("key", key_);
+  to.within("value", value_);
 }
 
-void SelfAttention::visit(ParameterVisitor& visitor) {
-  visitor.within("query", query_);
-  visitor.within("key", key_);
-  visitor.within("value", value_);
-}
+void SelfAttention::read(StateReader& reader) { give_parts(reader); }
+
+void SelfAttention::visit(ParameterVisitor& visitor) { give_parts(visitor); }
 
 SelfAttentionVariables SelfAttention::operator()(const Variable& x, const SelfAttentionOptions& options,
                                                  Context& context) const {

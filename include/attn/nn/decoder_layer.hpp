@@ -45,6 +45,9 @@ class ATTN_API TransformerDecoderLayer {
   const EncoderLayerShape& shape() const { return shape_; }
 
  private:
+  // The layers in this one under their names, to whoever reads or visits them.
+  template <class To>
+  void give_parts(To& to);
   EncoderLayerShape shape_;
   MultiHeadAttention self_attn_, multihead_attn_;
   Linear linear1_, linear2_;

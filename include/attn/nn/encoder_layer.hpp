@@ -58,6 +58,9 @@ class ATTN_API TransformerEncoderLayer {
   const EncoderLayerShape& shape() const { return shape_; }
 
  private:
+  // The layers in this one under their names, to whoever reads or visits them.
+  template <class To>
+  void give_parts(To& to);
   // `norm` comes after the residual, in the same pass; null: none.
   Tensor attend(const Input& x, const Input& residual, const LayerNorm* norm, const EncoderLayerOptions& options,
                 Context& context) const;

@@ -61,6 +61,9 @@ class ATTN_API SelfAttention {
   const SelfAttentionShape& shape() const { return shape_; }
 
  private:
+  // The layers in this one under their names, to whoever reads or visits them.
+  template <class To>
+  void give_parts(To& to);
   SelfAttentionShape shape_;
   Linear query_, key_, value_;
 };

@@ -30,6 +30,12 @@ class ATTN_API StateReader {
   bool contains(const std::string& name) const;
   // A reader of the names behind `prefix` that reports here.
   StateReader within(const std::string& prefix) const;
+  // Reads a layer in this one, whose names stand behind "name.".
+  template <class Layer>
+  void within(const char* name, Layer& layer) const {
+    StateReader inner = within(std::string(name) + ".");
+    layer.read(inner);
+  }
   // Where weights are packed, and by which threads.
   Context& context() const { return *context_; }
   // Adds a sentence to what is wrong.
