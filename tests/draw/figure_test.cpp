@@ -11,6 +11,7 @@
 
 #include "draw/matrix.hpp"
 #include "draw/picture.hpp"
+#include "support/message.hpp"
 
 namespace attn::draw {
 namespace {
@@ -204,12 +205,7 @@ TEST(Figure, SvgAndPdfHaveTheSizeOfTheFigure) {
 }
 
 std::string refusal(const std::vector<Panel>& panels, const FigureOptions& options = {}) {
-  try {
-    make_grid(panels, options);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
+  return attn::test::message_of([&] { make_grid(panels, options); });
 }
 
 TEST(Figure, RefusesWithASentence) {

@@ -11,6 +11,7 @@
 #include "draw/page_values.hpp"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "support/message.hpp"
 
 namespace attn::draw {
 namespace {
@@ -62,12 +63,7 @@ std::vector<std::uint16_t> decode(const std::string& text) {
 }
 
 std::string message_of(const PageInput& input, const PageOptions& options = {}) {
-  try {
-    make_page(input, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return attn::test::message_of([&] { make_page(input, options); });
 }
 
 TEST(PageText, JsonCannotLeaveItsScript) {

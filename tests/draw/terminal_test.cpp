@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "draw/ansi.hpp"
+#include "support/message.hpp"
 
 namespace attn::draw {
 namespace {
@@ -141,12 +142,7 @@ TEST(Terminal, PaletteTakesTheNearestColour) {
 }
 
 std::string refusal(const In<2>& values, const TerminalOptions& options) {
-  try {
-    terminal_heat_map(values, options);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
+  return attn::test::message_of([&] { terminal_heat_map(values, options); });
 }
 
 TEST(Terminal, RefusesWithASentence) {

@@ -6,21 +6,13 @@
 #include <cstdint>
 #include <string>
 
+#include "support/message.hpp"
 #include "support/minilm.hpp"
 
 namespace {
 
 using attn::io::Config;
-
-template <class Action>
-std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const attn::Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using attn::test::message_of;
 
 Config parse(std::string_view text) { return Config::parse(text, "config.json"); }
 

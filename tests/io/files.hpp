@@ -18,9 +18,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "support/message.hpp"
 
 // What the tests of files share: a folder of their own, bytes in and out, the sentence of an error.
 namespace attn::io::test {
+
+using attn::test::message_of;
 
 // Removed, with all it holds, at the end of the test.
 class TempFolder {
@@ -54,16 +57,6 @@ inline std::string read_bytes(const std::filesystem::path& path) {
 
 inline void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
-}
-
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 // A copy of `bytes` on the heap, exactly as long, so that AddressSanitizer sees a read past its end.

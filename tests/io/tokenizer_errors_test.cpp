@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "io/tiny_tokenizer.hpp"
+#include "support/message.hpp"
 
 namespace {
 
@@ -13,12 +14,7 @@ using attn::io::Tokenizer;
 using attn::test::TinyTokenizer;
 
 std::string message_of(const std::string& json) {
-  try {
-    Tokenizer::parse(json, "tokenizer.json");
-  } catch (const attn::Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return attn::test::message_of([&] { Tokenizer::parse(json, "tokenizer.json"); });
 }
 
 std::string message_of(const TinyTokenizer& tiny) { return message_of(tiny.json()); }

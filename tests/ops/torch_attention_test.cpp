@@ -58,42 +58,42 @@ struct Arguments {
   std::vector<std::uint8_t> keep;
 };
 
-TEST(TorchAttention, ScaledDotProductAttention) {
-  const auto tensors = io::SafeTensors::open(kFolder + "sdpa.safetensors");
-  std::ifstream file(kFolder + "sdpa.json");
+// Calls error_of(case, tensors of the case by name) for each case of a set. None may be larger than `allowed`.
+template <class F>
+void expect_as_torch(const std::string& set, std::size_t count, double allowed, const F& error_of) {
+  const auto tensors = io::SafeTensors::open(kFolder + set + ".safetensors");
+  std::ifstream file(kFolder + set + ".json");
   const auto index = nlohmann::json::parse(file);
   double worst = 0;
   for (const auto& c : index.at("cases")) {
     const std::string name = c.at("name");
     SCOPED_TRACE(name);
+    double error = HUGE_VAL;
     const auto tensor = [&](const char* part) { return tensors.tensor(name + "." + part); };
-    const Tensor q = tensor("q"), k = tensor("k"), v = tensor("v"), expected = tensor("out");
-
-    const Arguments arguments(tensors, c);
-    Tensor result = Tensor::empty(DType::f32, expected.shape());
-    ASSERT_NO_THROW(attention(in(q), in(k), in(v), out(result), arguments.options));
-    const double error = largest_error(result, expected);
-    EXPECT_LE(error, 3e-6) << "as the table allows for unit-normal operands";
+    ASSERT_NO_THROW(error = error_of(Arguments(tensors, c), tensor));
+    EXPECT_LE(error, allowed);
     worst = std::max(worst, error);
   }
-  EXPECT_EQ(index.at("cases").size(), 60u);
-  std::cout << index.at("cases").size() << " sdpa cases, largest error " << worst << '\n';
+  EXPECT_EQ(index.at("cases").size(), count);
+  std::cout << index.at("cases").size() << " cases of " << set << ", largest error " << worst << '\n';
+}
+
+// As the table allows for unit-normal operands.
+TEST(TorchAttention, ScaledDotProductAttention) {
+  expect_as_torch("sdpa", 60, 3e-6, [](const Arguments& arguments, const auto& tensor) {
+    const Tensor q = tensor("q"), k = tensor("k"), v = tensor("v"), expected = tensor("out");
+    Tensor result = Tensor::empty(DType::f32, expected.shape());
+    attention(in(q), in(k), in(v), out(result), arguments.options);
+    return largest_error(result, expected);
+  });
 }
 
 TEST(TorchAttention, GradientsOfScaledDotProductAttention) {
-  const auto tensors = io::SafeTensors::open(kFolder + "sdpa_grad.safetensors");
-  std::ifstream file(kFolder + "sdpa_grad.json");
-  const auto index = nlohmann::json::parse(file);
-  double worst = 0;
-  for (const auto& c : index.at("cases")) {
-    const std::string name = c.at("name");
-    SCOPED_TRACE(name);
-    const auto tensor = [&](const char* part) { return tensors.tensor(name + "." + part); };
+  expect_as_torch("sdpa_grad", 100, 2e-5, [](const Arguments& arguments, const auto& tensor) {
     const Tensor q = tensor("q"), k = tensor("k"), v = tensor("v"), grad_out = tensor("grad_out");
-    const Arguments arguments(tensors, c);
     Tensor y = Tensor::empty(DType::f32, grad_out.shape());
     Tensor lse = Tensor::empty(DType::f32, in(q).extent(0), in(q).extent(1), in(q).extent(2));
-    ASSERT_NO_THROW(attention(in(q), in(k), in(v), {.out = out(y), .lse = lse}, arguments.options));
+    attention(in(q), in(k), in(v), {.out = out(y), .lse = lse}, arguments.options);
 
     Tensor dq = Tensor::empty(DType::f32, q.shape()), dk = Tensor::empty(DType::f32, k.shape()),
            dv = Tensor::empty(DType::f32, v.shape());
@@ -105,15 +105,11 @@ TEST(TorchAttention, GradientsOfScaledDotProductAttention) {
       grads.dbias = out(dmask);
     }
     const AttentionSaved saved{.q = in(q), .k = in(k), .v = in(v), .out = in(y), .lse = lse};
-    ASSERT_NO_THROW(attention_backward(in(grad_out), saved, grads, arguments.options));
-    double error =
+    attention_backward(in(grad_out), saved, grads, arguments.options);
+    const double error =
         std::max({largest_error(dq, tensor("dq")), largest_error(dk, tensor("dk")), largest_error(dv, tensor("dv"))});
-    if (has_bias) error = std::max(error, largest_error(dmask, tensor("dmask")));
-    EXPECT_LE(error, 2e-5);
-    worst = std::max(worst, error);
-  }
-  EXPECT_EQ(index.at("cases").size(), 100u);
-  std::cout << index.at("cases").size() << " gradients, largest error " << worst << '\n';
+    return has_bias ? std::max(error, largest_error(dmask, tensor("dmask"))) : error;
+  });
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 
 namespace attn::test {
 
-// Counts what a context takes.
+// Counts the bytes that are taken.
 class CountingResource : public std::pmr::memory_resource {
  public:
+  std::size_t used() const { return used_; }
   std::size_t peak() const { return peak_; }
 
  private:

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/message.hpp"
 #include "support/random.hpp"
 
 namespace attn::test {
@@ -73,17 +74,6 @@ inline bool same_bits(const Tensor& a, const Tensor& b) {
          a.is_contiguous() && b.is_contiguous() &&
          (a.size() == 0 ||
           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0);
-}
-
-// What f throws.
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 }  // namespace attn::test
