@@ -48,8 +48,9 @@ struct Description {
 // not on threads, other rows, padding or packing.
 //
 // A NaN or infinity in a visible key or value reaches the output; a hidden one never does. Throws Error naming the
-// argument, what was expected and what was found; std::bad_alloc when scratch cannot be had. Outputs must not overlap
-// inputs or each other, except that `out` may be q itself when dtypes, shapes and strides agree.
+// argument, what was expected and what was found; std::bad_alloc when scratch cannot be had. `out` may be q itself
+// when dtypes, shapes and strides agree. Outputs must not overlap inputs or each other otherwise: views that share
+// memory need not share an element, so that this is not checked, and the numbers are then undefined.
 ATTN_API void attention(In<4> q, const KeyValue& kv, const AttentionOutputs& outs, const AttentionOptions& options = {},
                         Context& context = default_context());
 

@@ -9,7 +9,7 @@ inline namespace ATTN_ABI {
 
 // One finished attention call, as its observer sees it. Everything is viewed and valid during the callback only.
 struct AttentionCall {
-  In<4> q = {};  // (batch, query heads, queries, d_qk)
+  In<4> q = {};  // (batch, query heads, queries, d_qk), as before the call where the output took its place
   KeyValue kv = {In<4>(), In<4>()};
   In<3> lse = {};  // (batch, query heads, queries), computed for the observer even when nobody else wants it
   const AttentionOptions& options;

@@ -44,11 +44,7 @@ class TaskRun {
 
   void run() {
     for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) begin_tile(t);
-    const std::int64_t first = *std::min_element(task_.begin, task_.begin + task_.queries);
-    const std::int64_t last = *std::max_element(task_.end, task_.end + task_.queries);
-    const std::int64_t begin = std::max<std::int64_t>(first, task_.key_begin);
-    const std::int64_t end = std::min<std::int64_t>(last, task_.key_end);
-    for (std::ptrdiff_t k0 = round_down(begin, kBlockKeys); k0 < end; k0 += kBlockKeys) run_block(k0, end);
+    run_keys();
     for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) {
       if (task_.partial == nullptr) {
         results_.finish(t);
@@ -69,11 +65,7 @@ class TaskRun {
  private:
   void begin_tile(std::ptrdiff_t t) {
     tiles_.load_queries(t, static_cast<T>(task_.scale * (task_.softcap == 0 ? kLog2e : 1)));
-    const Tile<T> tile = tiles_.tile(t, 0);
-    std::fill_n(tile.o, task_.dim_v * tiles_.lanes, T{0});
-    std::fill_n(tile.reference, tiles_.lanes, T{0});
-    std::fill_n(tile.limit, tiles_.lanes, -std::numeric_limits<T>::infinity());
-    std::fill_n(tile.sum, tiles_.lanes, T{0});
+    begin_sums(t);
     const std::ptrdiff_t first = t * tiles_.lanes, end = first + tiles_.queries_of(t);
     for (std::ptrdiff_t i = first; i < end; i += kLanes) {
       const auto [begin_low, begin_high] =
@@ -81,6 +73,38 @@ class TaskRun {
       const auto [end_low, end_high] = std::minmax_element(task_.end + i, task_.end + std::min(end, i + kLanes));
       tiles_.span(t, (i - first) / kLanes) = {
           .begin = *begin_low, .all_begin = *begin_high, .all_end = *end_low, .end = *end_high};
+    }
+  }
+
+  void begin_sums(std::ptrdiff_t t) {
+    const Tile<T> tile = tiles_.tile(t, 0);
+    std::fill_n(tile.o, task_.dim_v * tiles_.lanes, T{0});
+    std::fill_n(tile.reference, tiles_.lanes, T{0});
+    std::fill_n(tile.limit, tiles_.lanes, -std::numeric_limits<T>::infinity());
+    std::fill_n(tile.sum, tiles_.lanes, T{0});
+  }
+
+  // Block by block, chunk by chunk.
+  void run_keys() {
+    const std::int64_t first = *std::min_element(task_.begin, task_.begin + task_.queries);
+    const std::int64_t last = *std::max_element(task_.end, task_.end + task_.queries);
+    const std::int64_t begin = std::max<std::int64_t>(first, task_.key_begin);
+    const std::int64_t end = std::min<std::int64_t>(last, task_.key_end);
+    int chunks = 0;  // done before this one
+    for (std::ptrdiff_t k0 = round_down(begin, kBlockKeys); k0 < end; k0 += kBlockKeys) {
+      run_block(k0, end);
+      const std::ptrdiff_t next = k0 + kBlockKeys;
+      if (next >= end || next % kChunkKeys != 0) continue;
+      for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) {
+        results_.add_to_total(t, chunks == 0);
+        begin_sums(t);
+      }
+      ++chunks;
+    }
+    if (chunks == 0) return;
+    for (std::ptrdiff_t t = 0; t < mem_.tiles; ++t) {
+      results_.add_to_total(t, false);
+      results_.take_total(t);
     }
   }
 

@@ -60,7 +60,7 @@ struct DropoutPlace {
 struct AttentionTask {
   std::ptrdiff_t queries = 0, keys = 0, dim_qk = 0, dim_v = 0;
   std::ptrdiff_t head_queries = 0;  // of `queries`, those of one head; 0: all are of the same
-  // Only keys key_begin .. key_end take part, and key_begin is a multiple of the block of keys.
+  // Only keys key_begin .. key_end take part: all, or those of one chunk.
   std::ptrdiff_t key_begin = 0, key_end = std::numeric_limits<std::ptrdiff_t>::max();
   Matrix q = {}, k = {}, v = {};  // from the task's first query, and from key 0 of the sequence
   double scale = 1;
@@ -89,6 +89,9 @@ struct AttentionTask {
   std::ptrdiff_t head_of(std::ptrdiff_t row) const noexcept { return head_queries == 0 ? 0 : row / head_queries; }
 };
 
+// Sums over more keys than this are made of chunks: a multiple of every kernel's block of keys.
+constexpr std::ptrdiff_t kChunkKeys = 2016;
+
 // Numbers of a partial result.
 constexpr std::ptrdiff_t partial_size(std::ptrdiff_t queries, std::ptrdiff_t dim_v) { return queries * (dim_v + 2); }
 
@@ -112,11 +115,13 @@ std::size_t attention_scratch_bytes(std::int64_t target, DType compute, const At
 // and mask. Keys go in groups (of 4 or 6, by instruction set) that start at multiples of 96; where a group's largest
 // score exceeds the row's reference by more than 8, the reference becomes that score rounded up to an integer, and what
 // was summed shrinks by a power of two, exactly (results below 2^-126 are 0). A weight is 2^(score - reference); the
-// sum and each output element are one chain over the keys in order. Time O(queries * visible keys * (dim_qk + dim_v)).
+// sum and each output element are one chain over the keys in order, begun anew from 0 at every multiple of kChunkKeys;
+// what the chunks give is brought to a common reference and added in their order. Time O(queries * visible keys *
+// (dim_qk + dim_v)).
 void attention(std::int64_t target, DType compute, const AttentionTask& task, std::byte* scratch) noexcept;
 
-// The same from `count` partial results of the task, which follow each other in the order of their keys. References
-// are integers, so that the parts are brought to a common one exactly.
+// The same bits from `count` partial results of the task, a chunk each, which follow each other in the order of their
+// keys. References are integers, so that the parts are brought to a common one exactly.
 void merge_attention(std::int64_t target, DType compute, const AttentionTask& task, const void* partials,
                      std::ptrdiff_t count, std::byte* scratch) noexcept;
 

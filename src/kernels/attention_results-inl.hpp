@@ -41,6 +41,37 @@ class TileResults {
     std::copy_n(tile.sum, queries, reference + task_.queries + first);
   }
 
+  // Takes what the tile has into the total of its chunks, which the first one makes. A chunk without a visible key,
+  // whose sum is 0, has no reference and adds nothing.
+  void add_to_total(std::ptrdiff_t t, bool is_first) const {
+    const Tile<T> tile = tiles_.tile(t, 0);
+    const auto total = tiles_.total(t);
+    if (is_first) return copy(tile.o, tile.reference, tile.sum, total.o, total.reference, total.sum);
+    T keep[Tiles::kMostLanes], share[Tiles::kMostLanes];
+    for (std::ptrdiff_t i = 0; i < tiles_.lanes; ++i) {
+      keep[i] = share[i] = 1;
+      if (tile.sum[i] == 0) {
+        share[i] = 0;
+      } else if (total.sum[i] == 0) {
+        keep[i] = 0;
+        total.reference[i] = tile.reference[i];
+      } else {
+        const T top = std::max(total.reference[i], tile.reference[i]);
+        keep[i] = std::exp2(total.reference[i] - top);
+        share[i] = std::exp2(tile.reference[i] - top);
+        total.reference[i] = top;
+      }
+    }
+    add_shares(tile.sum, share, 1, total.sum, keep);
+    add_shares(tile.o, share, task_.dim_v, total.o, keep);
+  }
+
+  void take_total(std::ptrdiff_t t) const {
+    const Tile<T> tile = tiles_.tile(t, 0);
+    const auto total = tiles_.total(t);
+    copy(total.o, total.reference, total.sum, tile.o, tile.reference, tile.sum);
+  }
+
   // Parts without a visible key, whose sum is 0, have no reference.
   void merge(std::ptrdiff_t t, const T* partials, std::ptrdiff_t count) const {
     const Tile<T> tile = tiles_.tile(t, 0);
@@ -90,13 +121,34 @@ class TileResults {
         static_cast<T*>(task_.lse.data)[task_.lse.at_row(row)] = static_cast<T>(lse * kLn2);
       }
     }
+    // Before the output, which may take the place of the queries.
+    if (task_.weights.wanted() || task_.scores.wanted()) PairOutputs<T>(tiles_, t).store();
     if (task_.out.wanted()) {
       store_tile(D(), tile.o, tiles_.lanes, tile.factor, task_.out, first, queries, task_.dim_v, tiles_.mem.spare);
     }
-    if (task_.weights.wanted() || task_.scores.wanted()) PairOutputs<T>(tiles_, t).store();
   }
 
  private:
+  void copy(const T* o, const T* reference, const T* sum, T* to_o, T* to_reference, T* to_sum) const {
+    std::copy_n(o, task_.dim_v * tiles_.lanes, to_o);
+    std::copy_n(reference, tiles_.lanes, to_reference);
+    std::copy_n(sum, tiles_.lanes, to_sum);
+  }
+
+  // to = to * keep + x * share, where a share or keep of 0 leaves out what it would multiply, NaN as well.
+  void add_shares(const T* x, const T* share, std::ptrdiff_t rows, T* to, const T* keep) const {
+    const D d;
+    const hn::Vec<D> zero = hn::Zero(d);
+    for (std::ptrdiff_t r = 0; r < rows; ++r) {
+      for (std::ptrdiff_t i = 0; i < tiles_.lanes; i += Tiles::kLanes, x += Tiles::kLanes, to += Tiles::kLanes) {
+        const hn::Vec<D> kept = hn::LoadU(d, keep + i), part = hn::LoadU(d, share + i);
+        const hn::Vec<D> before = hn::IfThenElse(hn::Eq(kept, zero), zero, hn::Mul(hn::Load(d, to), kept));
+        const hn::Vec<D> next = hn::IfThenElse(hn::Eq(part, zero), zero, hn::Mul(hn::Load(d, x), part));
+        hn::Store(hn::Add(before, next), d, to);
+      }
+    }
+  }
+
   const Tiles& tiles_;
   const AttentionTask& task_;
 };

@@ -35,6 +35,11 @@ struct TaskScratch {
     vectors = take<VectorSpan>(rows / vector_lanes);
     visible =
         take<std::uint8_t>(plane_bytes * lanes / vector_lanes + 8);  // a mask is loaded from 8 bytes, whatever its size
+    if (std::min(task.keys, task.key_end) - task.key_begin > kChunkKeys) {
+      total.o = take<T>(rows * task.dim_v);
+      total.reference = take<T>(rows);
+      total.sum = take<T>(rows);
+    }
     if (!reads_in_place(task.k)) k = take<T>(kBlockKeys * task.dim_qk);
     if (!reads_in_place(task.v)) v = take<T>(kBlockKeys * task.dim_v);
   }
@@ -51,6 +56,9 @@ struct TaskScratch {
   T *q, *o, *reference, *limit, *sum, *factor, *p, *bias = nullptr, *position = nullptr, *slope = nullptr, *spare;
   VectorSpan* vectors;
   std::uint8_t* visible;
+  struct Total {  // of the chunks before this one, laid out as o, reference and sum
+    T *o = nullptr, *reference = nullptr, *sum = nullptr;
+  } total;
   T *k = nullptr, *v = nullptr;
 
  private:

@@ -36,7 +36,7 @@ template <class T>
 class TaskTiles {
  public:
   using D = hn::ScalableTag<T>;
-  static constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
+  static constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D()), kMostLanes = kVectors * kLanes;  // of a vector, a tile
   using Span = typename TaskScratch<T>::VectorSpan;
 
   // No wider than the queries need: further vectors would hold padding only.
@@ -64,6 +64,11 @@ class TaskTiles {
             .limit = mem.limit + row,
             .sum = mem.sum + row,
             .factor = mem.factor + lane};
+  }
+
+  typename TaskScratch<T>::Total total(std::ptrdiff_t t) const {
+    const std::ptrdiff_t row = t * lanes;
+    return {.o = mem.total.o + row * task.dim_v, .reference = mem.total.reference + row, .sum = mem.total.sum + row};
   }
 
   PairBlock pairs(const Strip& s, std::ptrdiff_t from, std::ptrdiff_t to) const {

@@ -16,9 +16,11 @@ constexpr std::ptrdiff_t kTasksPerThread = 4;
 // Sequences of so few queries have their heads' rows side by side in one task where they share a kv head, so that keys
 // and values are read once for the group.
 constexpr std::ptrdiff_t kStackedQueries = 32;
-// Sequences of so few queries have their keys cut in chunks of so many, a multiple of the kernel's block: without that
-// a single head would keep one thread busy.
-constexpr std::ptrdiff_t kChunkedQueries = 64, kChunkKeys = 2016;
+// In sequences of so few queries each chunk of the keys is a task: without that a single head would keep one thread
+// busy.
+constexpr std::ptrdiff_t kChunkedQueries = 64;
+
+using kernels::kChunkKeys;
 
 // Rows of the place's heads, `first` on in each.
 template <class View>

@@ -24,8 +24,8 @@ struct TaskPlace {
 };
 
 // A plan cut into pieces that threads share out. How queries and heads are cut changes no bit of a row: lanes do not
-// mix. The keys of a sequence of few queries are cut in chunks of a fixed size, whatever the number of threads, and
-// what the chunks contribute is merged in their order.
+// mix. The chunks in which a kernel adds up many keys are tasks of their own where queries are few, and are merged in
+// their order; elsewhere the kernel does both itself, with the same bits.
 class AttentionTasks {
  public:
   AttentionTasks(const AttentionPlan& plan, std::int64_t target, int threads);
