@@ -6,7 +6,6 @@
 
 #include <attn/draw/display_width.hpp>
 #include <attn/error.hpp>
-#include <attn/io/atomic_file.hpp>
 #include <charconv>
 #include <cstdio>
 #include <limits>
@@ -14,14 +13,14 @@
 
 namespace attn::app {
 
-void add_common_options(CLI::App& verb, CommonOptions& options, const std::string& example) {
+void add_common_options(CLI::App& verb, CommonOptions& options, const std::string& example, const std::string& where) {
   verb.add_option("--threads", options.threads, "Threads to compute with; 0 is one for each processor")
       ->check(CLI::Range(0, 4096))
       ->option_text("N");
   verb.add_flag("--json", options.json, "Print the result as JSON");
   verb.add_flag("--quiet", options.quiet, "No notices, progress or report; errors and --json are still printed");
   verb.add_flag("--strict", options.strict, "Treat notices as errors");
-  verb.footer("Example:\n  " + example);
+  verb.footer(fmt::format("Example{}{}:\n  {}", where.empty() ? "" : ", ", where, example));
 }
 
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
@@ -46,8 +45,6 @@ CLI::Validator not_empty() {
   const auto check = [](const std::string& text) { return std::string(text.empty() ? "empty, expected a path" : ""); };
   return CLI::Validator(check, "");
 }
-
-void check_writable(const std::filesystem::path& file) { io::AtomicFile{file}; }
 
 bool shows_progress(const CommonOptions& options) { return !options.quiet && isatty(STDERR_FILENO) != 0; }
 

@@ -18,8 +18,9 @@ struct CommonOptions {
   bool json = false, quiet = false, strict = false;
 };
 
-// Adds them to a verb, and the text that --help ends with: an example that runs.
-void add_common_options(CLI::App& verb, CommonOptions& options, const std::string& example);
+// Adds them to a verb, and the text that --help ends with: an example that runs, from `where` if not from anywhere.
+void add_common_options(CLI::App& verb, CommonOptions& options, const std::string& example,
+                        const std::string& where = {});
 
 // Writes on standard error. What cannot be written there is lost, since there is nowhere left to say so.
 void say(const std::string& text);
@@ -45,9 +46,6 @@ void print_json(const nlohmann::json& json, JsonLayout layout = JsonLayout::inde
 
 // For options that are paths: refuses an empty one, which would be looked for in odd places.
 CLI::Validator not_empty();
-
-// Throws Error when `file` cannot be written, before work is done for it.
-void check_writable(const std::filesystem::path& file);
 
 // Numbers such as "0-2,5" in the order given, for options that choose layers or heads; empty text: none. Throws Error
 // naming `option`.

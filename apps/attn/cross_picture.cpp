@@ -5,9 +5,6 @@
 
 #include <attn/draw/display_width.hpp>
 #include <attn/draw/figure.hpp>
-#include <attn/error.hpp>
-#include <attn/io/atomic_file.hpp>
-#include <system_error>
 
 namespace attn::app {
 namespace {
@@ -18,12 +15,6 @@ std::vector<std::string> labels_of(std::vector<std::string> tokens) {
     if (token.size() > 1 && token.starts_with(' ')) token.erase(0, 1);
   }
   return tokens;
-}
-
-void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  io::AtomicFile file(path);
-  file.write(bytes);
-  file.commit();
 }
 
 }  // namespace
@@ -43,17 +34,9 @@ CrossPicture draw_cross_attention(const std::string& input, const train::CrossAt
   return {seen.output, figure.encode(draw::FigureFormat::png), figure.encode(draw::FigureFormat::svg)};
 }
 
-std::vector<std::filesystem::path> write_pictures(const std::filesystem::path& folder,
-                                                  const std::vector<CrossPicture>& pictures) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) throw Error(folder.string(), "", "the folder cannot be made: " + failure.message());
+std::vector<std::filesystem::path> picture_files(const std::filesystem::path& folder, std::size_t count) {
   std::vector<std::filesystem::path> files;
-  for (const CrossPicture& picture : pictures) {
-    files.push_back(folder / fmt::format("cross-{}.png", files.size() + 1));
-    write_file(files.back(), picture.png);
-    write_file(std::filesystem::path(files.back()).replace_extension("svg"), picture.svg);
-  }
+  for (std::size_t i = 1; i <= count; ++i) files.push_back(folder / fmt::format("cross-{}.png", i));
   return files;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/train/task.hpp>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -15,8 +16,7 @@ struct CrossPicture {
 };
 CrossPicture draw_cross_attention(const std::string& input, const train::CrossAttention& seen);
 
-// cross-1.png, cross-1.svg and so on in `folder`, which is made if absent. The names of the PNGs.
-std::vector<std::filesystem::path> write_pictures(const std::filesystem::path& folder,
-                                                  const std::vector<CrossPicture>& pictures);
+// cross-1.png and so on in `folder`; beside each there is an SVG.
+std::vector<std::filesystem::path> picture_files(const std::filesystem::path& folder, std::size_t count);
 
 }  // namespace attn::app

@@ -8,8 +8,10 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "command.hpp"
+#include "outputs.hpp"
 #include "progress.hpp"
 #include "text_file.hpp"
 
@@ -20,6 +22,17 @@ struct EmbedCommand {
   CommonOptions common;
   std::filesystem::path model, file, output;
 };
+
+// The text, and the model's weights; its other files have other names than a result may have.
+std::vector<std::filesystem::path> inputs_of(const EmbedCommand& command) {
+  std::vector<std::filesystem::path> inputs{command.file};
+  std::error_code ignored;  // loading the model fails of the same, and says why
+  for (const auto& entry : std::filesystem::directory_iterator(command.model, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("model") && name.ends_with(".safetensors")) inputs.push_back(entry.path());
+  }
+  return inputs;
+}
 
 void give_notices(const EmbedCommand& command, const models::BertModel& model, const models::Embeddings& embeddings) {
   for (const std::size_t text : embeddings.replaced_invalid) {
@@ -38,7 +51,7 @@ void embed(const EmbedCommand& command) {
     throw Error(command.output.string(), "", "expected a name that ends in .npy or .safetensors");
   }
   const std::vector<std::string> lines = read_lines(command.file);
-  check_writable(command.output);
+  check_output(command.output, inputs_of(command));
   Progress progress(shows_progress(command.common));
   progress.stage("loading the model");
   Context context(context_options(command.common));
@@ -50,10 +63,12 @@ void embed(const EmbedCommand& command) {
   progress.hide();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   give_notices(command, model, embeddings);
+  OutputFiles outputs;
+  io::AtomicFile& file = outputs.add(command.output);
   if (extension == ".npy") {
-    io::write_npy(command.output, embeddings.values);
+    io::write_npy(file, embeddings.values);
   } else {
-    io::write_safetensors(command.output, {{"embeddings", embeddings.values}});
+    io::write_safetensors(file, {{"embeddings", embeddings.values}});
   }
   if (command.common.json) {
     const nlohmann::json json{{"file", command.output.string()},
@@ -66,6 +81,7 @@ void embed(const EmbedCommand& command) {
     fmt::print("{} in {:.3f} s\n{}\n", counted(static_cast<std::ptrdiff_t>(lines.size()), "text"), seconds,
                command.output.string());
   }
+  outputs.commit();
 }
 
 }  // namespace
@@ -86,7 +102,8 @@ void add_embed(CLI::App& app) {
       ->check(not_empty())
       ->option_text("FILE");
   add_common_options(*verb, command->common,
-                     "attn embed .cache/models/all-MiniLM-L6-v2 --file examples/text.txt -o e.npy");
+                     "attn embed .cache/models/all-MiniLM-L6-v2 --file examples/text.txt -o e.npy",
+                     "from the project's folder, after script/demo");
   verb->callback([command] { embed(*command); });
 }
 

@@ -97,7 +97,7 @@ void add_explain(CLI::App& app) {
                    "file, an example that can be checked by hand")
       ->check(not_empty())
       ->option_text("FILE");
-  add_common_options(*verb, command->common, "attn explain examples/window.json");
+  add_common_options(*verb, command->common, "attn explain examples/window.json", "from the project's folder");
   verb->callback([command] { explain(*command); });
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "outputs.hpp"
 #include "trained.hpp"
 
 namespace attn::app {
@@ -18,6 +19,7 @@ struct ExportCommand {
 };
 
 void run_export(const ExportCommand& command) {
+  check_output_folder(command.output);
   const train::Recipe recipe = train::load_recipe(command.folder / kRecipeFile);
   const train::Lexicon lexicon = train::load_lexicon(command.folder / kLexiconFile);
   const std::unique_ptr<train::Task> task = train::make_task(recipe, lexicon);
@@ -43,7 +45,8 @@ void add_export(CLI::App& app) {
       ->required()
       ->check(not_empty())
       ->option_text("HUB_DIR");
-  add_common_options(*verb, command->common, "attn export runs/entities -o entities-hub");
+  add_common_options(*verb, command->common, "attn export runs/entities -o entities-hub",
+                     "from the project's folder, after attn train examples/recipes/entities.json");
   verb->callback([command] { run_export(*command); });
 }
 

@@ -112,7 +112,7 @@ void add_info(CLI::App& app) {
       ->required()
       ->check(not_empty())
       ->option_text("PATH");
-  add_common_options(*verb, command->common, "attn info examples/qkv.safetensors");
+  add_common_options(*verb, command->common, "attn info examples/qkv.safetensors", "from the project's folder");
   verb->callback([command] { info(*command); });
 }
 

@@ -79,6 +79,7 @@ void report(const LookCommand& command, const std::string& model_name, const Loo
 
 void look(const LookCommand& command) {
   const std::vector<LookText> texts = texts_of(command);
+  check_look_output(command, texts);
   const std::string model_name = name_of_folder(command.model);
   Progress progress(shows_progress(command.common));
   progress.stage("loading the model");
@@ -99,8 +100,7 @@ void look(const LookCommand& command) {
     for (const std::string& label : files.unreadable) {
       notice(command.common, texts[i].where, fmt::format("no installed font can show \"{}\"", printable(label)));
     }
-    write_look(command.folder, files);
-    report(command, model_name, texts[i], record, files, seconds, context);
+    write_look(command.folder, files, [&] { report(command, model_name, texts[i], record, files, seconds, context); });
   }
 }
 
@@ -132,7 +132,8 @@ void add_look(CLI::App& app) {
       ->check(not_empty())
       ->option_text("DIR");
   add_common_options(*verb, command->common,
-                     "attn look .cache/models/all-MiniLM-L6-v2 \"I saw a saw\" --layers 0-5 -o out/");
+                     "attn look .cache/models/all-MiniLM-L6-v2 \"I saw a saw\" --layers 0-5 -o out/",
+                     "from the project's folder, after script/demo");
   verb->callback([command, text, pair] {
     command->has_text = text->count() > 0;
     command->has_pair = pair->count() > 0;

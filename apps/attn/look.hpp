@@ -3,6 +3,7 @@
 
 #include <attn/inspect/record.hpp>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -31,8 +32,11 @@ struct LookFiles {
 };
 LookFiles draw_look(const LookCommand& command, const std::string& model_name, const LookText& text,
                     const inspect::Record& record);
-// All of them or none; the folder is made, and taken away again if nothing could be written into it.
-void write_look(const std::filesystem::path& folder, const LookFiles& files);
+// Throws Error for formats that mean nothing, and where the results of these texts cannot be written.
+void check_look_output(const LookCommand& command, const std::vector<LookText>& texts);
+// All of them or none, after `tell` has told of them; the folder is made, and taken away again if nothing could be
+// written into it.
+void write_look(const std::filesystem::path& folder, const LookFiles& files, const std::function<void()>& tell);
 
 // What is printed: tokens, one head as a heat map, where each head looks most.
 void print_look(const LookCommand& command, const std::string& model_name, const inspect::Record& record);

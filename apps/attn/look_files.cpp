@@ -6,13 +6,12 @@
 #include <attn/draw/figure.hpp>
 #include <attn/draw/page.hpp>
 #include <attn/error.hpp>
-#include <attn/io/atomic_file.hpp>
-#include <deque>
 #include <optional>
 #include <set>
 #include <sstream>
 
 #include "look.hpp"
+#include "outputs.hpp"
 
 namespace attn::app {
 namespace {
@@ -77,7 +76,7 @@ draw::Figure figure_of(const LookCommand& command, const std::string& model_name
                           .max_width = std::clamp(wanted, 1600.0, 3200.0)});
 }
 
-// Each once, in the order in which they are written.
+// Each once, in the order of the alphabet.
 std::set<std::string> formats_of(const LookCommand& command) {
   std::set<std::string> formats;
   std::istringstream list(command.formats);
@@ -87,6 +86,7 @@ std::set<std::string> formats_of(const LookCommand& command) {
     }
     formats.insert(format);
   }
+  if (formats.empty()) throw Error("--format", "", "empty, expected any of html,png,svg,pdf");
   return formats;
 }
 
@@ -96,14 +96,9 @@ draw::FigureFormat figure_format(const std::string& format) {
   return draw::FigureFormat::pdf;
 }
 
-// The part of `folder` that is to be made: its first parent that does not exist, or empty.
-std::filesystem::path first_absent(const std::filesystem::path& folder) {
-  std::filesystem::path absent, at = std::filesystem::absolute(folder).lexically_normal();
-  for (std::error_code ignored; at.has_relative_path() && !std::filesystem::exists(at, ignored);
-       at = at.parent_path()) {
-    absent = at;
-  }
-  return absent;
+std::filesystem::path path_of(const LookCommand& command, const LookText& text, const std::string& format) {
+  const std::string_view name = format == "html" ? "attention" : "heads";
+  return command.folder / fmt::format("{}{}.{}", name, text.suffix, format);
 }
 
 }  // namespace
@@ -113,8 +108,7 @@ LookFiles draw_look(const LookCommand& command, const std::string& model_name, c
   LookFiles files;
   std::optional<draw::Figure> figure;
   for (const std::string& format : formats_of(command)) {
-    const std::string name = format == "html" ? "attention" : "heads";
-    files.paths.push_back(command.folder / fmt::format("{}{}.{}", name, text.suffix, format));
+    files.paths.push_back(path_of(command, text, format));
     if (format == "html") {
       files.bytes.push_back(page_of(command, model_name, text, record));
       continue;
@@ -126,21 +120,23 @@ LookFiles draw_look(const LookCommand& command, const std::string& model_name, c
   return files;
 }
 
-void write_look(const std::filesystem::path& folder, const LookFiles& files) {
-  const std::filesystem::path made = first_absent(folder);
-  try {
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) throw Error(folder.string(), "", "the folder cannot be made: " + failure.message());
-    std::deque<io::AtomicFile> written;
-    for (std::size_t i = 0; i < files.paths.size(); ++i) written.emplace_back(files.paths[i]).write(files.bytes[i]);
-    for (io::AtomicFile& file : written) file.commit();
-  } catch (...) {
-    std::error_code kept;  // a folder that is not empty stays
-    std::filesystem::path at = std::filesystem::absolute(folder).lexically_normal();
-    while (!made.empty() && std::filesystem::remove(at, kept) && at != made) at = at.parent_path();
-    throw;
+void check_look_output(const LookCommand& command, const std::vector<LookText>& texts) {
+  const std::set<std::string> formats = formats_of(command);
+  check_output_folder(command.folder);
+  if (!std::filesystem::exists(command.folder)) return;
+  std::vector<std::filesystem::path> inputs;
+  if (!command.has_text) inputs.push_back(command.file);
+  for (const LookText& text : texts) {
+    for (const std::string& format : formats) check_output(path_of(command, text, format), inputs);
   }
+}
+
+void write_look(const std::filesystem::path& folder, const LookFiles& files, const std::function<void()>& tell) {
+  const OutputFolder made(folder);
+  OutputFiles outputs;
+  for (std::size_t i = 0; i < files.paths.size(); ++i) outputs.add(files.paths[i]).write(files.bytes[i]);
+  tell();
+  outputs.commit();
 }
 
 }  // namespace attn::app

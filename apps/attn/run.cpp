@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <attn/attention.hpp>
-#include <attn/io/atomic_file.hpp>
 #include <attn/io/npy.hpp>
 #include <attn/io/safetensors.hpp>
-#include <deque>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +11,7 @@
 
 #include "command.hpp"
 #include "mask_text.hpp"
+#include "outputs.hpp"
 #include "progress.hpp"
 #include "run_inputs.hpp"
 
@@ -94,60 +93,68 @@ std::map<std::string, Tensor> tensors_of(const RunResults& r) {
   return tensors;
 }
 
-// What is written where: one safetensors or npz file, or one npy file a tensor.
-std::vector<std::filesystem::path> write(const std::filesystem::path& output, const RunResults& r) {
-  const std::map<std::string, Tensor> tensors = tensors_of(r);
-  const std::string extension = output.extension().string();
-  if (extension == ".safetensors") {
-    io::write_safetensors(output, tensors);
-    return {output};
-  }
-  if (extension == ".npz") {
-    io::write_npz(output, tensors);
-    return {output};
-  }
-  std::vector<std::filesystem::path> written;
-  std::deque<io::AtomicFile> files;
-  for (const auto& [name, tensor] : tensors) {
-    std::filesystem::path path = output;
-    if (name != "out") path.replace_extension("." + name + ".npy");
-    io::write_npy(files.emplace_back(path), tensor);
-    written.push_back(path);
-  }
-  for (io::AtomicFile& file : files) file.commit();
-  return written;
+std::vector<std::string> names_of(const RunOptions& options) {
+  std::vector<std::string> names;
+  if (options.lse) names.push_back("lse");
+  names.push_back("out");
+  if (options.weights) names.push_back("weights");
+  return names;
 }
 
-void check_output_name(const std::filesystem::path& output) {
-  const std::string extension = output.extension().string();
-  if (extension != ".safetensors" && extension != ".npz" && extension != ".npy") {
-    throw Error(output.string(), "", "expected a name that ends in .safetensors, .npz or .npy");
+// One safetensors or npz file, or one npy file a tensor, in the order of their names.
+std::vector<std::filesystem::path> output_files(const RunOptions& options) {
+  const std::string extension = options.output.extension().string();
+  if (extension == ".safetensors" || extension == ".npz") return {options.output};
+  if (extension != ".npy") {
+    throw Error(options.output.string(), "", "expected a name that ends in .safetensors, .npz or .npy");
+  }
+  std::vector<std::filesystem::path> files;
+  for (const std::string& name : names_of(options)) {
+    files.push_back(options.output);
+    if (name != "out") files.back().replace_extension("." + name + ".npy");
+  }
+  return files;
+}
+
+void write(const std::vector<std::filesystem::path>& files, const std::map<std::string, Tensor>& tensors,
+           OutputFiles& outputs) {
+  const std::string extension = files.front().extension().string();
+  if (extension == ".safetensors") return io::write_safetensors(outputs.add(files.front()), tensors);
+  if (extension == ".npz") return io::write_npz(outputs.add(files.front()), tensors);
+  auto file = files.begin();
+  for (const auto& named : tensors) io::write_npy(outputs.add(*file++), named.second);
+}
+
+void report(const RunOptions& options, const std::vector<std::filesystem::path>& files,
+            const std::map<std::string, Tensor>& tensors) {
+  if (options.common.json) {
+    nlohmann::json json;
+    for (const auto& [name, tensor] : tensors) {
+      json[name] = {{"shape", tensor.shape()}, {"dtype", name_of(tensor.dtype())}};
+    }
+    for (const std::filesystem::path& file : files) json["files"].push_back(file.string());
+    print_json(json);
+  } else if (!options.common.quiet) {
+    for (const std::filesystem::path& file : files) fmt::print("{}\n", file.string());
   }
 }
 
 void run(const RunOptions& options) {
-  check_output_name(options.output);
+  const std::vector<std::filesystem::path> files = output_files(options);
   const RunInputs inputs = read_run_inputs(options.inputs);
   for (const auto& [name, tensor] : inputs.tensors) {
     const std::string found = first_non_finite(name, tensor);
     if (!found.empty()) notice(options.common, inputs.files.at(name), found + ", expected finite numbers");
   }
-  check_writable(options.output);
+  for (const std::filesystem::path& file : files) check_output(file, options.inputs);
   Progress progress(shows_progress(options.common));
   progress.stage("computing attention");
-  const RunResults results = compute(options, inputs);
+  const std::map<std::string, Tensor> results = tensors_of(compute(options, inputs));
   progress.hide();
-  const auto written = write(options.output, results);
-  if (options.common.json) {
-    nlohmann::json json;
-    for (const auto& [name, tensor] : tensors_of(results)) {
-      json[name] = {{"shape", tensor.shape()}, {"dtype", name_of(tensor.dtype())}};
-    }
-    for (const std::filesystem::path& file : written) json["files"].push_back(file.string());
-    print_json(json);
-  } else if (!options.common.quiet) {
-    for (const std::filesystem::path& file : written) fmt::print("{}\n", file.string());
-  }
+  OutputFiles outputs;
+  write(files, results, outputs);
+  report(options, files, results);
+  outputs.commit();
 }
 
 }  // namespace
@@ -177,7 +184,8 @@ void add_run(CLI::App& app) {
   verb->add_flag("--weights", options->weights, "Also write the attention weights (queries x keys)");
   verb->add_flag("--lse", options->lse, "Also write the log of each row's softmax denominator");
   add_common_options(*verb, options->common,
-                     "attn run examples/qkv.safetensors -o out.safetensors --causal --weights --lse");
+                     "attn run examples/qkv.safetensors -o out.safetensors --causal --weights --lse",
+                     "from the project's folder");
   verb->callback([options] { run(*options); });
 }
 

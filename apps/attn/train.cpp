@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "outputs.hpp"
 #include "progress.hpp"
 #include "text_file.hpp"
 #include "trained.hpp"
@@ -96,6 +97,7 @@ void print_report(const TrainCommand& command, const train::FitReport& report) {
 void run_train(TrainCommand command) {
   const train::Recipe recipe = train::load_recipe(command.recipe);
   if (command.output.empty()) command.output = std::filesystem::path("runs") / command.recipe.stem();
+  check_output_folder(command.output);
   Progress progress(shows_progress(command.common));
   progress.stage("reading the data");
   const train::Lexicon lexicon = lexicon_of(command, recipe);
@@ -132,7 +134,8 @@ void add_train(CLI::App& app) {
       ->check(not_empty())
       ->option_text("FOLDER");
   verb->add_flag("--resume", command->resume, "Go on from the folder's checkpoint, if there is one");
-  add_common_options(*verb, command->common, "attn train examples/recipes/images.json -o runs/images");
+  add_common_options(*verb, command->common, "attn train examples/recipes/images.json -o runs/images",
+                     "from the project's folder, after script/data images");
   verb->callback([command] { run_train(*command); });
 }
 

@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "cross_picture.hpp"
+#include "outputs.hpp"
 #include "progress.hpp"
 #include "text_file.hpp"
 
@@ -60,6 +61,19 @@ std::vector<std::string> held_out(const std::filesystem::path& data) {
   return texts;
 }
 
+std::filesystem::path vector_file(std::filesystem::path file) { return file.replace_extension("svg"); }
+
+void check_pictures(const TrainedCommand& command, const std::vector<std::filesystem::path>& files) {
+  check_output_folder(command.pictures);
+  if (!std::filesystem::exists(command.pictures)) return;
+  std::vector<std::filesystem::path> inputs;
+  if (!command.file.empty()) inputs.push_back(command.file);
+  for (const std::filesystem::path& file : files) {
+    check_output(file, inputs);
+    check_output(vector_file(file), inputs);
+  }
+}
+
 void predict_with_pictures(const TrainedCommand& command, std::vector<std::string> inputs) {
   const train::Recipe recipe = train::load_recipe(command.folder / kRecipeFile);
   if (recipe.task != train::TaskKind::translation) {
@@ -68,6 +82,8 @@ void predict_with_pictures(const TrainedCommand& command, std::vector<std::strin
   Context context(context_options(command.common));
   const std::unique_ptr<train::Task> task = open_task(command);
   if (inputs.empty()) inputs = held_out(command.data.empty() ? recipe.data : command.data);
+  const std::vector<std::filesystem::path> files = picture_files(command.pictures, inputs.size());
+  check_pictures(command, files);
   Progress progress(shows_progress(command.common));
   progress.stage("translating", inputs.size());
   std::vector<CrossPicture> pictures;
@@ -76,7 +92,12 @@ void predict_with_pictures(const TrainedCommand& command, std::vector<std::strin
     pictures.push_back(draw_cross_attention(input, task->attend(input, context)));
   }
   progress.hide();
-  const std::vector<std::filesystem::path> files = write_pictures(command.pictures, pictures);
+  const OutputFolder made(command.pictures);
+  OutputFiles outputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    outputs.add(files[i]).write(pictures[i].png);
+    outputs.add(vector_file(files[i])).write(pictures[i].svg);
+  }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string &output = pictures[i].output, file = files[i].string();
     if (command.common.json) {
@@ -85,6 +106,7 @@ void predict_with_pictures(const TrainedCommand& command, std::vector<std::strin
       fmt::print("{}\n  {}\n  {}\n", file, printable(inputs[i]), printable(output));
     }
   }
+  outputs.commit();
 }
 
 void predict(const TrainedCommand& command) {
@@ -135,7 +157,8 @@ void add_eval(CLI::App& app) {
   verb->add_option("--data", command->data, "Folder of the data (default: that of the recipe)")
       ->check(not_empty())
       ->option_text("FOLDER");
-  add_common_options(*verb, command->common, "attn eval runs/images");
+  add_common_options(*verb, command->common, "attn eval runs/images",
+                     "from the project's folder, after the example of train");
   verb->callback([command] { eval(*command); });
 }
 
@@ -148,15 +171,15 @@ void add_predict(CLI::App& app) {
       ->option_text("FOLDER");
   verb->add_option("inputs", command->inputs, "Texts; for images .npy files")->option_text("INPUT...");
   verb->add_option("--file", command->file, "UTF-8, one input a line")->check(not_empty())->option_text("FILE");
-  verb->add_option(
-          "--picture", command->pictures,
-          "Folder for pictures of a translation's cross-attention, also of ten held-out texts if none is given")
+  verb->add_option("--picture", command->pictures,
+                   "Folder for pictures of where the heads look; of ten held-out texts without an input")
       ->check(not_empty())
       ->option_text("FOLDER");
   verb->add_option("--data", command->data, "Folder of the data with the held-out texts (default: that of the recipe)")
       ->check(not_empty())
       ->option_text("FOLDER");
-  add_common_options(*verb, command->common, "attn predict runs/language 'In the beginning'");
+  add_common_options(*verb, command->common, "attn predict runs/language 'In the beginning'",
+                     "from the project's folder, after attn train examples/recipes/language.json");
   verb->callback([command] { predict(*command); });
 }
 

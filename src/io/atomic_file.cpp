@@ -43,6 +43,12 @@ void check_target(const fs::path& path, const fs::path& target) {
   if (!fs::is_directory(folder, ignored)) {
     throw Error(path.string(), "", base::concat("its folder ", folder.string(), " does not exist"));
   }
+  // Only the last step would fail of it otherwise, after all the work.
+  const std::size_t length = target.filename().native().size();
+  const long longest = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  if (longest > 0 && length > static_cast<std::size_t>(longest)) {
+    throw Error(path.string(), "", base::concat("its name has ", length, " bytes, expected at most ", longest));
+  }
 }
 
 }  // namespace

@@ -36,18 +36,22 @@ std::map<std::string, Tensor> read_npz(const std::filesystem::path& file) {
 
 void write_npz(const std::filesystem::path& file, const std::map<std::string, Tensor>& tensors) {
   AtomicFile out(file);
-  ZipWriter zip(out);
+  write_npz(out, tensors);
+  out.commit();
+}
+
+void write_npz(AtomicFile& file, const std::map<std::string, Tensor>& tensors) {
+  const std::string where = file.path().string();
+  ZipWriter zip(file);
   for (const auto& [name, tensor] : tensors) {
     if (name.size() > kMaxName) {
-      throw Error(file.string(), part_of(name),
-                  base::concat("name of ", name.size(), " bytes, expected at most ", kMaxName));
+      throw Error(where, part_of(name), base::concat("name of ", name.size(), " bytes, expected at most ", kMaxName));
     }
-    const std::string header = npy_header(file.string(), part_of(name), tensor);
+    const std::string header = npy_header(where, part_of(name), tensor);
     const Tensor data = npy_data(tensor);
     zip.add(name + std::string(kSuffix), {std::as_bytes(std::span(header)), bytes_of(data)});
   }
   zip.finish();
-  out.commit();
 }
 
 }  // namespace attn::io

@@ -61,15 +61,20 @@ std::string header_of(std::string_view where, const std::vector<const Item*>& it
 
 void write_safetensors(const std::filesystem::path& file, const std::map<std::string, Tensor>& tensors,
                        const std::map<std::string, std::string>& metadata) {
-  const std::vector<const Item*> items = in_file_order(file.string(), tensors);
-  const std::string header = header_of(file.string(), items, metadata);
   AtomicFile out(file);
-  out.write(header);
+  write_safetensors(out, tensors, metadata);
+  out.commit();
+}
+
+void write_safetensors(AtomicFile& file, const std::map<std::string, Tensor>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  const std::string where = file.path().string();
+  const std::vector<const Item*> items = in_file_order(where, tensors);
+  file.write(header_of(where, items, metadata));
   for (const Item* item : items) {
     const Tensor& tensor = item->second;
-    out.write(bytes_of(tensor.is_contiguous() ? tensor : tensor.clone()));
+    file.write(bytes_of(tensor.is_contiguous() ? tensor : tensor.clone()));
   }
-  out.commit();
 }
 
 }  // namespace attn::io

@@ -15,7 +15,8 @@ namespace attn::io {
 // systems without nameless files (O_TMPFILE; NFS is one), where a hidden .attn-*.tmp may stay.
 //
 // Every function throws Error naming the file: the folder is absent or cannot be written, `path` is a folder or a
-// device, the disk is full. A symbolic link is followed; the permissions of a file that is replaced are kept.
+// device or has too long a name, the disk is full. A symbolic link is followed; the permissions of a file that is
+// replaced are kept.
 class ATTN_API AtomicFile {
  public:
   // Creates the temporary file.

@@ -36,5 +36,7 @@ ATTN_API std::map<std::string, Tensor> read_npz(const std::filesystem::path& fil
 
 // Writes an uncompressed archive, the same bytes for the same tensors (no time is recorded). Errors as write_npy.
 ATTN_API void write_npz(const std::filesystem::path& file, const std::map<std::string, Tensor>& tensors);
+// The same into a file that the caller commits.
+ATTN_API void write_npz(AtomicFile& file, const std::map<std::string, Tensor>& tensors);
 
 }  // namespace attn::io

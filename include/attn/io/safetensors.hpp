@@ -13,6 +13,8 @@
 
 namespace attn::io {
 
+class AtomicFile;
+
 inline namespace ATTN_ABI {
 
 // What a file's header says of one tensor: the shape is in elements, outermost dimension first.
@@ -69,6 +71,9 @@ class ATTN_API SafeTensors {
 // to its element's size, the first to 8 bytes; tensors that are not contiguous are copied one at a time.
 // Throws Error for a tensor that holds nothing, a name or metadata that is not UTF-8, and what AtomicFile throws.
 ATTN_API void write_safetensors(const std::filesystem::path& file, const std::map<std::string, Tensor>& tensors,
+                                const std::map<std::string, std::string>& metadata = {});
+// The same into a file that the caller commits.
+ATTN_API void write_safetensors(AtomicFile& file, const std::map<std::string, Tensor>& tensors,
                                 const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace attn::io
