@@ -8,6 +8,7 @@
 #include "input.hpp"
 #include "support/attention_cases.hpp"
 #include "support/attention_data.hpp"
+#include "support/attention_draw.hpp"
 #include "support/attention_grad_data.hpp"
 #include "support/attention_verdict.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 
 using attn::test::AttentionCase;
 using attn::test::AttentionData;
+using attn::test::draw_case;
 
 // Numbers drawn from the input; 0 once it is used up.
 class Bytes {
@@ -26,28 +28,6 @@ class Bytes {
   const std::uint8_t* data_;
   std::size_t size_, at_ = 0;
 };
-
-// Any level of any factor of the tests' table, and sizes of its own: mostly a few tokens, since options and edges meet
-// there as well and many calls fit into a second, and one call in 16 passes blocks of keys and tiles of queries.
-AttentionCase draw_case(Bytes& bytes) {
-  attn::test::LevelRow row;
-  for (const int levels : attn::test::attention_factor_levels()) row.push_back(bytes.below(levels));
-  AttentionCase c = attn::test::attention_case_of(row);
-  c.size.batch = bytes.below(4);
-  const bool large = bytes.below(16) == 15;
-  const int most = large ? 48 : 20;
-  c.size.queries = bytes.below(most);
-  c.size.keys = bytes.below(most) + (large ? 96 * bytes.below(2) : 0);
-  if (bytes.below(8) == 0) c.size.queries = c.size.keys;
-  c.dims = {1 + bytes.below(most), 1 + bytes.below(most)};
-  c.heads.kv = 1 + bytes.below(2);
-  c.heads.query = c.heads.kv * (1 + bytes.below(3));
-  // Whether positions are needed is what the table's rule is about; here they always are said where that could matter.
-  if (c.size.queries != c.size.keys && c.align == attn::Align::Kind::unspecified) c.align = attn::Align::Kind::top_left;
-  c.number = bytes.below(256);
-  c.seed = static_cast<std::uint64_t>(1 + bytes.below(256));
-  return c;
-}
 
 std::vector<std::unique_ptr<attn::Context>> contexts() {
   std::vector<std::unique_ptr<attn::Context>> all;
@@ -74,11 +54,12 @@ void run_backward(const AttentionCase& c, const std::vector<std::unique_ptr<attn
 }  // namespace
 
 // attention and its backward: shapes, strides, dtypes and options in any combination give what the reference gives, on
-// every instruction set. Wrong semantics are looked for, not roundings: tolerances are ten times those of the tests.
+// every instruction set of the build. Wrong semantics are looked for, not roundings: tolerances are ten times those of
+// the tests.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto all = contexts();
   Bytes bytes(data, size);
-  const AttentionCase c = draw_case(bytes);
+  const AttentionCase c = draw_case([&](int n) { return bytes.below(n); });
   attn::test::Tolerance tolerance = c.tolerance();
   tolerance.out *= 10;
   tolerance.map *= 10;
