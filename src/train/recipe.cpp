@@ -78,6 +78,7 @@ void read_model(const io::JsonField& field, ModelRecipe& model) {
   reader.integer("heads", model.heads, 1, 1 << 16);
   reader.integer("feedforward", model.feedforward, 1, 1 << 20);
   reader.number("dropout", model.dropout, 0, 1, true);
+  reader.number("token_dropout", model.token_dropout, 0, 1, true);
   reader.integer("patch", model.patch, 1, 28);
   reader.integer("max_tokens", model.max_tokens, 2, 1 << 20);
   reader.finish();

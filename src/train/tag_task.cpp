@@ -23,9 +23,9 @@ class TagTask : public ModelTask<models::TextEncoder, std::vector<TextRow>> {
 
   nn::Variable loss(const Batch& batch, nn::DropoutStream* dropout, Context& context) override {
     const std::vector<TextRow>& from = data(Part::train);
-    return autograd::cross_entropy(model_.classify_tokens(batch_of(from, batch), dropout, context),
-                                   targets_of(from, batch), {.label_smoothing = recipe_.training.label_smoothing},
-                                   context);
+    return autograd::cross_entropy(
+        model_.classify_tokens(batch_of(from, batch, recipe_.model.token_dropout, dropout), dropout, context),
+        targets_of(from, batch), {.label_smoothing = recipe_.training.label_smoothing}, context);
   }
 
   std::vector<Score> evaluate(Part part, Context& context) override {

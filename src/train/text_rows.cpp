@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/philox.hpp"
 #include "train/tasks.hpp"
 
 namespace attn::train {
@@ -49,6 +50,22 @@ models::TextBatch batch_of(const std::vector<TextRow>& rows, const Batch& batch)
     result.ids.push_back(padded(ids, Vocabulary::kPadding));
   }
   for (const std::size_t item : batch) result.lengths.push_back(static_cast<std::int32_t>(rows[item].tokens()));
+  return result;
+}
+
+models::TextBatch batch_of(const std::vector<TextRow>& rows, const Batch& batch, double p, nn::DropoutStream* dropout) {
+  models::TextBatch result = batch_of(rows, batch);
+  if (p == 0 || dropout == nullptr) return result;
+  const Dropout next = dropout->next(p);
+  const kernels::DropoutRule rule(next.p, next.seed, next.offset);
+  for (std::size_t s = 0; s < kStreams; ++s) {
+    const auto ids = result.ids[s].view<std::int32_t, 2>();
+    for (std::ptrdiff_t b = 0; b < ids.extent(0); ++b) {
+      for (std::ptrdiff_t t = 0; t < result.lengths[static_cast<std::size_t>(b)]; ++t) {
+        if (!rule.keeps(0, static_cast<std::ptrdiff_t>(s), b, t)) ids(b, t) = Vocabulary::kUnknown;
+      }
+    }
+  }
   return result;
 }
 

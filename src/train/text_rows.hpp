@@ -27,6 +27,8 @@ std::vector<std::size_t> cuts_of(const std::vector<std::string>& tokens, std::si
 std::vector<std::ptrdiff_t> lengths_of(const std::vector<TextRow>& rows);
 
 models::TextBatch batch_of(const std::vector<TextRow>& rows, const Batch& batch);
+// The same as training sees it: in each stream, a share `p` of the ids becomes that of an unknown token.
+models::TextBatch batch_of(const std::vector<TextRow>& rows, const Batch& batch, double p, nn::DropoutStream* dropout);
 // The targets of the batch, filled up with kIgnored: (batch, tokens), or (batch, 1) where each text has one.
 Tensor targets_of(const std::vector<TextRow>& rows, const Batch& batch);
 

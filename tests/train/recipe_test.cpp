@@ -35,6 +35,7 @@ TEST(Recipe, RefusesWithOneSentence) {
       {R"("model": {"width": "64"})", R"(r.json: "model.width": found a string, expected an integer)"},
       {R"("model": {"width": 64, "heads": 5})", R"(r.json: "model": width 64, expected a multiple of heads, 5)"},
       {R"("model": {"dropout": 1.5})", R"(r.json: "model.dropout": found 1.5, expected 0 up to below 1)"},
+      {R"("model": {"token_dropout": 1})", R"(r.json: "model.token_dropout": found 1, expected 0 up to below 1)"},
       {R"("model": {"patch": 5})", R"(r.json: "model": patch 5, expected a divisor of 28)"},
       {R"("training": {"learning_rate": -1})", R"(r.json: "training.learning_rate": found -1, expected 0 to 10)"},
       {R"("training": {"steps": 5, "warmup": 6})", R"(r.json: "training": warmup 6, expected at most steps, 5)"},
