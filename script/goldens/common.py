@@ -63,4 +63,4 @@ def write_json_lines(path, values):
 
 
 def report(path):
-    print(f"{path.relative_to(REPO)}: {path.stat().st_size} bytes")
+    print(f"{path}: {path.stat().st_size} bytes")

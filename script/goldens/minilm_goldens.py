@@ -68,7 +68,7 @@ def exactly(tokenizer, count):
 
 
 def all_texts(tokenizer):
-    """(name, text, second, limit in tokens or None, whether attention weights are stored)."""
+    """(name, text, second, limit in tokens or None, whether attention weights of all stored rows are stored)."""
     listed = [(name, a, b, None, True) for name, a, b in TEXTS]
     listed.append(("tokens_80", exactly(tokenizer, 80), None, None, True))
     listed.append(("tokens_256", exactly(tokenizer, 256), None, None, True))
@@ -138,7 +138,7 @@ def main():
     model = BertModel.from_pretrained(args.model, dtype=torch.float64, attn_implementation="eager").eval()
 
     cases, results, tensors = [], [], {}
-    for i, (name, text, second, limit, keep_weights) in enumerate(all_texts(tokenizer)):
+    for i, (name, text, second, limit, keeps_all) in enumerate(all_texts(tokenizer)):
         encoding = encode(tokenizer, text, second, limit)
         count = len(encoding.ids)
         hidden, weights, embedding = run(model, [encoding.ids], [encoding.type_ids], [[1] * count])
@@ -147,8 +147,9 @@ def main():
             rows = sorted({0, count - 1} | set(rng.sample(range(1, count - 1), SAMPLED_ROWS - 2)))
         tensors[f"{name}.last_hidden_state"] = hidden[0, rows]
         tensors[f"{name}.embedding"] = embedding[0]
-        if keep_weights:
-            tensors[f"{name}.attentions"] = weights[0][:, :, rows]
+        # Two rows of the texts that are cut, so that the files stay below 3 MB.
+        attention_rows = rows if keeps_all else [rows[SAMPLED_ROWS // 2], rows[-1]]
+        tensors[f"{name}.attentions"] = weights[0][:, :, attention_rows]
         case = {
             "name": name,
             "text": text,
@@ -157,7 +158,7 @@ def main():
             "ids": encoding.ids,
             "types": encoding.type_ids,
         }
-        cases.append(case | {"rows": rows, "attentions": keep_weights})
+        cases.append(case | {"rows": rows, "attention_rows": attention_rows})
         results.append((hidden, weights, embedding))
         print(f"{name}: {count} tokens, largest hidden value {hidden.abs().max():.2f}")
 

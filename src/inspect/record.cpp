@@ -3,6 +3,7 @@
 #include <attn/error.hpp>
 #include <attn/inspect/record.hpp>
 #include <attn/observer.hpp>
+#include <cstddef>
 #include <string>
 #include <thread>
 
@@ -24,6 +25,14 @@ std::vector<std::ptrdiff_t> chosen(std::vector<std::ptrdiff_t> wanted, std::ptrd
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   return wanted;
+}
+
+// One head of q, k or v: an encoder has as many heads of each.
+In<4> head_of(const In<4>& all, std::ptrdiff_t head) {
+  Extents<4> extents = all.extents();
+  extents[1] = 1;
+  const std::ptrdiff_t bytes = head * all.stride(1) * static_cast<std::ptrdiff_t>(size_of(all.dtype()));
+  return In<4>(all.dtype(), static_cast<const std::byte*>(all.data()) + bytes, extents, all.strides());
 }
 
 // Sees the model's attention calls, one a layer, and adds the weights of chosen ones to a record.
@@ -54,21 +63,19 @@ class Recorder final : public AttentionObserver {
   bool is_asking_ = false;
   std::ptrdiff_t layer_ = 0;
 
+  // Each chosen head is a call of its own: no option of an encoder's call differs from head to head.
   Tensor weights_of(const AttentionCall& call) const {
-    const std::ptrdiff_t heads = call.q.extent(1), length = call.q.extent(2);
-    const std::ptrdiff_t all_shape[] = {1, heads, length, length};
-    Tensor all = Tensor::empty(DType::f32, all_shape, context_.memory());
-    attention(call.q, call.kv, AttentionOutputs{.weights = all}, call.options, context_);
-    all = all.reshape(heads, length, length);
-    if (static_cast<std::ptrdiff_t>(record_.heads.size()) == heads) return all;
-    const std::ptrdiff_t shape[] = {static_cast<std::ptrdiff_t>(record_.heads.size()), length, length};
-    Tensor some = Tensor::empty(DType::f32, shape, context_.memory());
-    float* to = some.values<float>().data();
-    const std::span<const float> from = static_cast<const Tensor&>(all).values<float>();
-    for (const std::ptrdiff_t h : record_.heads) {
-      to = std::copy_n(from.data() + h * length * length, length * length, to);
+    const std::ptrdiff_t heads = static_cast<std::ptrdiff_t>(record_.heads.size()), length = call.q.extent(2);
+    const std::ptrdiff_t shape[] = {heads, length, length};
+    Tensor weights = Tensor::empty(DType::f32, shape, context_.memory());
+    const View<float, 3> all = weights.view<float, 3>();
+    for (std::ptrdiff_t i = 0; i < heads; ++i) {
+      const std::ptrdiff_t h = record_.heads[static_cast<std::size_t>(i)];
+      const AttentionOutputs one{.weights = all.select(0, i).unsqueeze(0).unsqueeze(0)};
+      attention(head_of(call.q, h), KeyValue(head_of(call.kv.k(), h), head_of(call.kv.v(), h)), one, call.options,
+                context_);
     }
-    return some;
+    return weights;
   }
 };
 

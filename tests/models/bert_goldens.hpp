@@ -71,8 +71,8 @@ struct MinilmCase {
   std::string name, text;
   std::optional<std::string> second;
   std::vector<std::int32_t> ids = {}, types = {};
-  std::vector<std::ptrdiff_t> rows = {};  // whose values are stored
-  bool has_attentions = false;
+  // Whose values are stored: hidden states, attention weights.
+  std::vector<std::ptrdiff_t> rows = {}, attention_rows = {};
 };
 
 inline std::vector<MinilmCase> minilm_cases() {
@@ -83,7 +83,7 @@ inline std::vector<MinilmCase> minilm_cases() {
     c.ids = item.at("ids").get<std::vector<std::int32_t>>();
     c.types = item.at("types").get<std::vector<std::int32_t>>();
     c.rows = item.at("rows").get<std::vector<std::ptrdiff_t>>();
-    c.has_attentions = item.at("attentions").get<bool>();
+    c.attention_rows = item.at("attention_rows").get<std::vector<std::ptrdiff_t>>();
     cases.push_back(std::move(c));
   }
   if (cases.size() != index.at("count").get<std::size_t>()) throw std::runtime_error("cases.json lacks cases");

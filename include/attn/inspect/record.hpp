@@ -30,10 +30,9 @@ struct Record {
 }  // namespace ATTN_ABI
 
 // Runs the model on a text and records the attention weights of chosen layers and heads. The model runs as it always
-// does, same bits; an observer of the context sees each call's q, k and log-sum-exp, and has `attention` itself compute
-// the weights of the chosen layers from them, exp(score - lse). An observer that the context already has is put back
-// afterwards. Memory: the record, and H L^2 numbers while a layer of which not all heads are wanted is recorded.
-// Throws Error for a layer or head that the model lacks, and what the tokenizer and the model throw.
+// does, same bits; an observer of the context sees each call's q and k, and has `attention` compute the weights of the
+// chosen heads from them once more. An observer that the context already has is put back afterwards. Memory: the
+// record. Throws Error for a layer or head that the model lacks, and what the tokenizer and the model throw.
 ATTN_API Record record(const models::BertModel& model, std::string_view text, const RecordOptions& options = {},
                        Context& context = default_context());
 // The same for tokens; `pair` and `max_tokens` are not used.
