@@ -35,13 +35,25 @@ def cache_folder():
 
 
 def run(command, **options):
-    """The command's standard output; its standard error goes to ours."""
+    """The command's standard output."""
     try:
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout
+        return subprocess.run(command, check=True, capture_output=True, **options).stdout
     except FileNotFoundError:
         raise Failure(f"{command[0]} is not installed") from None
     except subprocess.CalledProcessError as failure:
-        raise Failure(f"{' '.join(map(str, command))}: exit code {failure.returncode}") from None
+        # A program's last words are its reason.
+        words = failure.stderr.decode(errors="replace").strip().splitlines()
+        raise Failure(f"{' '.join(map(str, command))}: exit code {failure.returncode}"
+                      + (f": {words[-1]}" if words else "")) from None
+
+
+def fetch(what, command, **options):
+    """As run, for a command that needs a network."""
+    print(f"Fetching {what} ...", file=sys.stderr)
+    try:
+        run(command, **options)
+    except Failure as failure:
+        raise Failure(f"{what} could not be fetched: no network, or not in the package index ({failure})") from None
 
 
 def check(name, data):
@@ -66,12 +78,12 @@ class Fetcher:
         return unpacked
 
     def unpack_debian(self, package, unpacked):
-        print(f"Fetching the Debian package {package} ...", file=sys.stderr)
         fresh = self.folder / f"{package}.partial"
         shutil.rmtree(fresh, ignore_errors=True)
         (fresh / "deb").mkdir(parents=True)
-        run(["apt-get", "--quiet", "--quiet", "--option", "APT::Sandbox::User=root", "download", package],
-            cwd=fresh / "deb")
+        fetch(f"the Debian package {package}",
+              ["apt-get", "--quiet", "--quiet", "--option", "APT::Sandbox::User=root", "download", package],
+              cwd=fresh / "deb")
         (parcel,) = (fresh / "deb").glob("*.deb")
         run(["dpkg-deb", "--extract", str(parcel), str(fresh)])
         # A program's libraries are looked for beside it, in the packages that it depends on.
@@ -99,9 +111,9 @@ class Fetcher:
         """The folder that a source package from the Python index was unpacked to."""
         unpacked = self.folder / f"{name}-{version}"
         if not unpacked.exists():
-            print(f"Fetching the source package {name} {version} ...", file=sys.stderr)
-            run([sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download", "--no-deps",
-                 "--no-binary", ":all:", "--dest", str(self.folder), f"{name}=={version}"])
+            fetch(f"the source package {name} {version}",
+                  [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download", "--no-deps",
+                   "--no-binary", ":all:", "--dest", str(self.folder), f"{name}=={version}"])
             fresh = self.folder / f"{name}.partial"
             with tarfile.open(self.folder / f"{name}-{version}.tar.gz") as parcel:
                 parcel.extractall(fresh, filter="data")
