@@ -28,8 +28,8 @@ struct ModelRecipe {
   // The share of tokens that training takes for unknown ones, so that it learns from what stands beside them (Iyyer et
   // al. 2015); 0 up to below 1. For reviews, tagging and entities.
   double token_dropout = 0;
-  std::ptrdiff_t patch = 4;          // side of an image's patches, in pixels; divides 28
-  std::ptrdiff_t max_tokens = 128;   // of a text; what is longer is cut
+  std::ptrdiff_t patch = 4;         // side of an image's patches, in pixels; divides 28
+  std::ptrdiff_t max_tokens = 128;  // of a text; what is longer is cut
 };
 
 struct TrainingRecipe {
