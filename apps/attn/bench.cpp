@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <attn/error.hpp>
 #include <attn/roofline.hpp>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -87,6 +89,8 @@ void print(const BenchResult& r) {
 }
 
 void bench(const BenchCommand& command) {
+  // A range does not refuse what cannot be compared.
+  if (std::isnan(command.seconds)) throw Error("--seconds", "", "nan, expected a number from 0 to 3600");
   Progress progress(shows_progress(command.common));
   progress.stage("drawing random numbers");
   BenchWork work = make_bench_work(command.shape);

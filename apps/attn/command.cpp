@@ -41,8 +41,8 @@ void print_json(const nlohmann::json& json, JsonLayout layout) {
   fmt::print("{}\n", json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-CLI::Validator not_empty() {
-  const auto check = [](const std::string& text) { return std::string(text.empty() ? "empty, expected a path" : ""); };
+CLI::Validator not_empty(const std::string& what) {
+  const auto check = [what](const std::string& text) { return text.empty() ? "empty, expected " + what : ""; };
   return CLI::Validator(check, "");
 }
 

@@ -44,8 +44,8 @@ std::string counted(std::ptrdiff_t count, std::string_view thing);
 enum class JsonLayout { indented, line };
 void print_json(const nlohmann::json& json, JsonLayout layout = JsonLayout::indented);
 
-// For options that are paths: refuses an empty one, which would be looked for in odd places.
-CLI::Validator not_empty();
+// For options that are paths, or `what`: refuses an empty one, which would be looked for in odd places or mean all.
+CLI::Validator not_empty(const std::string& what = "a path");
 
 // Numbers such as "0-2,5" in the order given, for options that choose layers or heads; empty text: none. Throws Error
 // naming `option`.

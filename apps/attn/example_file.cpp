@@ -5,10 +5,11 @@
 
 #include <attn/draw/display_width.hpp>
 #include <attn/error.hpp>
+#include <attn/io/config.hpp>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "joined.hpp"
 #include "text_file.hpp"
 
 namespace attn::app {
@@ -23,36 +24,17 @@ constexpr const char* kKeys[] = {"x",     "w_q",    "w_k",   "w_v",     "q",    
 std::string shown(std::string_view text) { return draw::elide(text, 60); }
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 24;
-constexpr int kMaxDepth = 20;  // far deeper than an example, and far from where a recursive function overflows
-
-// The object in a text. Throws Error naming the file for what is not JSON, and for a key that is there twice.
-Json parse(const std::string& name, const std::string& text) {
-  if (text.find('\0') != std::string::npos) throw Error(name, "", "not JSON: it holds a zero byte");
-  std::set<std::string> keys;
-  const auto check = [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth > kMaxDepth) throw Error(name, "", fmt::format("JSON nested deeper than {}", kMaxDepth));
-    if (event == Json::parse_event_t::key && depth == 1 && !keys.insert(parsed.get<std::string>()).second) {
-      throw Error(name, shown(parsed.dump()), "given twice");
-    }
-    return true;
-  };
-  try {
-    return Json::parse(text, check);
-  } catch (const Json::exception& e) {
-    // "[json.exception.parse_error.101] parse error at line 1, ...": people need what follows the bracket.
-    const std::string_view reason = e.what();
-    throw Error(name, "", fmt::format("not JSON: {}", draw::elide(reason.substr(reason.find(']') + 2), 200)));
-  }
-}
-
 // One JSON file, and errors that name it.
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file) : name_(file.string()) {
-    json_ = parse(name_, read_text(file, kMostBytes));
-    if (!json_.is_object()) throw Error(name_, "", "expected a JSON object with x, w_q, w_k, w_v or q, k, v");
+    const std::string text = read_text(file, kMostBytes);
+    io::Config::parse(text, name_);  // refuses what is no JSON object, by name
+    json_ = Json::parse(text);
     for (const auto& [key, value] : json_.items()) {
-      if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) refuse(key, "an unknown key");
+      if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
+        refuse(key, "an unknown key, expected " + joined(kKeys, ", "));
+      }
     }
   }
 
@@ -63,12 +45,13 @@ class Reader {
     if (!has(key)) return {};
     const Json& rows = json_[key];
     const bool is_matrix = rows.is_array() && !rows.empty() && rows[0].is_array() && !rows[0].empty();
-    if (!is_matrix) refuse(key, "expected a list of rows of numbers");
+    if (!is_matrix) refuse_value(key, "a list of rows of numbers");
     Tensor t = Tensor::empty(DType::f64, rows.size(), rows[0].size());
     const View<double, 2> to = t.view<double, 2>();
     for (std::size_t r = 0; r < rows.size(); ++r) {
       if (!rows[r].is_array() || rows[r].size() != rows[0].size()) {
-        refuse(key, fmt::format("row {} is not as long as the first, {}", r, rows[0].size()));
+        refuse(key, fmt::format("row {} is {}, expected {} numbers as in the first", r, shown(rows[r].dump()),
+                                rows[0].size()));
       }
       for (std::size_t c = 0; c < rows[r].size(); ++c) to(r, c) = element(key, rows[r][c]);
     }
@@ -77,25 +60,25 @@ class Reader {
 
   bool flag(const std::string& key) const {
     if (!has(key)) return false;
-    if (!json_[key].is_boolean()) refuse(key, "expected true or false");
+    if (!json_[key].is_boolean()) refuse_value(key, "true or false");
     return json_[key].get<bool>();
   }
   std::optional<double> number(const std::string& key) const {
     if (!has(key)) return {};
-    if (!json_[key].is_number()) refuse(key, "expected a number");
+    if (!json_[key].is_number()) refuse_value(key, "a number");
     return json_[key].get<double>();
   }
   std::string text(const std::string& key) const {
     if (!has(key)) return {};
-    if (!json_[key].is_string()) refuse(key, "expected a text");
+    if (!json_[key].is_string()) refuse_value(key, "a text");
     return json_[key].get<std::string>();
   }
   std::vector<std::string> texts(const std::string& key) const {
     std::vector<std::string> all;
     if (!has(key)) return all;
-    if (!json_[key].is_array()) refuse(key, "expected a list of texts");
+    if (!json_[key].is_array()) refuse_value(key, "a list of texts");
     for (const Json& item : json_[key]) {
-      if (!item.is_string()) refuse(key, "expected a list of texts");
+      if (!item.is_string()) refuse_value(key, "a list of texts");
       all.push_back(item.get<std::string>());
     }
     return all;
@@ -105,12 +88,15 @@ class Reader {
     const Json& sides = json_[key];
     const auto is_side = [](const Json& side) { return side.is_null() || (side.is_number_integer() && side >= 0); };
     if (!sides.is_array() || sides.size() != 2 || !is_side(sides[0]) || !is_side(sides[1])) {
-      refuse(key, "expected [left, right], numbers of tokens or null for no end");
+      refuse_value(key, "[left, right], numbers of tokens or null for no end");
     }
     const auto side = [](const Json& s) { return s.is_null() ? Mask::unbounded : s.get<std::int64_t>(); };
     return std::pair{side(sides[0]), side(sides[1])};
   }
 
+  [[noreturn]] void refuse_value(const std::string& key, const std::string& expected) const {
+    refuse(key, fmt::format("{}, expected {}", shown(json_[key].dump()), expected));
+  }
   [[noreturn]] void refuse(const std::string& key, const std::string& why) const {
     throw Error(name_, fmt::format("\"{}\"", shown(key)), why);
   }
@@ -144,7 +130,7 @@ Align align_of(const Reader& reader) {
   const std::string align = reader.text("align");
   if (align == "top_left") return Align::top_left();
   if (align == "bottom_right") return Align::bottom_right();
-  if (reader.has("align")) reader.refuse("align", "expected \"top_left\" or \"bottom_right\"");
+  if (reader.has("align")) reader.refuse_value("align", "\"top_left\" or \"bottom_right\"");
   return {};
 }
 
@@ -177,6 +163,13 @@ ExampleFile read_example(const std::filesystem::path& file) {
   if (reader.has("bias")) {
     result.bias = reader.matrix("bias");
     options.bias = as_pairs(result.bias);
+  }
+  const Tensor &q = result.example.q, &k = result.example.k;
+  const bool is_placed = reader.flag("causal") || reader.has("window");
+  if (is_placed && !reader.has("align") && q.has_value() && k.has_value() && q.extent(0) != k.extent(0)) {
+    reader.refuse("align",
+                  fmt::format("not given, expected \"top_left\" or \"bottom_right\" for {} queries and {} keys",
+                              q.extent(0), k.extent(0)));
   }
   return result;
 }

@@ -24,6 +24,7 @@ struct ExplainCommand {
 std::string number_text(double x) {
   if (std::isnan(x)) return "nan";  // whose sign says nothing
   if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  if (std::abs(x) >= 1e15) return fmt::format("{:.7g}", x);  // 1e+308, not three hundred digits
   std::string text = fmt::format("{:.6f}", x);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
@@ -62,7 +63,8 @@ inspect::Explanation explain_file(const std::filesystem::path& file, Context& co
   try {
     return inspect::explain(input.example, input.options, context);
   } catch (const Error& e) {
-    throw Error(file.string(), "", e.what());
+    // The file's name in place of the function's.
+    throw Error(file.string(), "", std::string_view(e.what()).substr(e.where().size() + 2));
   }
 }
 

@@ -27,7 +27,16 @@ struct Listing {
   std::map<std::string, std::string> metadata = {};
 };
 
-io::TensorInfo info_of(const Tensor& t) { return {.dtype = t.dtype(), .shape = {t.shape().begin(), t.shape().end()}}; }
+io::TensorInfo info_of(const Tensor& t) {
+  return {.dtype = t.dtype(),
+          .shape = {t.shape().begin(), t.shape().end()},
+          .bytes = static_cast<std::size_t>(t.size()) * size_of(t.dtype())};
+}
+
+// A dtype that is not one of attn's goes by the name that the file gives it.
+std::string_view dtype_text(const io::TensorInfo& info) {
+  return info.dtype == DType::none ? std::string_view(info.format_dtype) : name_of(info.dtype);
+}
 
 Listing list_safetensors(const io::SafeTensors& file, std::string what) {
   Listing listing{.what = std::move(what), .metadata = file.metadata()};
@@ -79,7 +88,7 @@ std::string size_text(std::int64_t bytes) {
 nlohmann::json json_of(const Listing& listing) {
   nlohmann::json json{{"what", listing.what}, {"metadata", listing.metadata}, {"tensors", nlohmann::json::object()}};
   for (const auto& [name, info] : listing.tensors) {
-    json["tensors"][name] = {{"dtype", std::string(name_of(info.dtype))}, {"shape", info.shape}};
+    json["tensors"][name] = {{"dtype", std::string(dtype_text(info))}, {"shape", info.shape}};
   }
   return json;
 }
@@ -92,14 +101,14 @@ void info(const InfoCommand& command) {
   for (const auto& [name, info] : listing.tensors) {
     width = std::max(width, printable(name).size());
     elements += elements_of(info);
-    bytes += elements_of(info) * static_cast<std::int64_t>(size_of(info.dtype));
+    bytes += static_cast<std::int64_t>(info.bytes);
   }
   fmt::print("{}\n{}, {}, {}\n", listing.what, counted(static_cast<std::ptrdiff_t>(listing.tensors.size()), "tensor"),
              counted(elements, "number"), size_text(bytes));
   for (const auto& [key, value] : listing.metadata) fmt::print("{}: {}\n", printable(key), printable(value));
   fmt::print("\n");
   for (const auto& [name, info] : listing.tensors) {
-    fmt::print("{:<{}}  {:<7}  ({})\n", printable(name), width, name_of(info.dtype), joined(info.shape, ", "));
+    fmt::print("{:<{}}  {:<7}  ({})\n", printable(name), width, dtype_text(info), joined(info.shape, ", "));
   }
 }
 

@@ -121,12 +121,17 @@ void add_look(CLI::App& app) {
   verb->add_option("--file", command->file, "UTF-8, one text a line; what is written is numbered by line")
       ->check(not_empty())
       ->option_text("FILE");
-  verb->add_option("--layers", command->layers, "Layers to show, as in 0-2,5; all by default")->option_text("NUMBERS");
-  verb->add_option("--heads", command->heads, "Heads to show, as in 0-2,5; all by default")->option_text("NUMBERS");
+  verb->add_option("--layers", command->layers, "Layers to show, as in 0-2,5; all by default")
+      ->check(not_empty("numbers such as 0-2,5"))
+      ->option_text("NUMBERS");
+  verb->add_option("--heads", command->heads, "Heads to show, as in 0-2,5; all by default")
+      ->check(not_empty("numbers such as 0-2,5"))
+      ->option_text("NUMBERS");
   verb->add_option("--cmap", command->colormap, "Colours: blues (default), hot or viridis")
       ->check(CLI::IsMember(colormap_names()))
       ->option_text("NAME");
   verb->add_option("--format", command->formats, "Any of html,png,svg,pdf; html,png,svg by default")
+      ->check(not_empty("any of html,png,svg,pdf"))
       ->option_text("FORMATS");
   verb->add_option("-o,--output", command->folder, "Folder to write to, made if absent; out by default")
       ->check(not_empty())

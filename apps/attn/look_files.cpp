@@ -86,7 +86,6 @@ std::set<std::string> formats_of(const LookCommand& command) {
     }
     formats.insert(format);
   }
-  if (formats.empty()) throw Error("--format", "", "empty, expected any of html,png,svg,pdf");
   return formats;
 }
 

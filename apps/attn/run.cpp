@@ -61,6 +61,11 @@ struct RunResults {
 
 RunResults compute(const RunOptions& run, const RunInputs& inputs) {
   const In<4> q = as_rank_4(inputs, "q"), k = as_rank_4(inputs, "k"), v = as_rank_4(inputs, "v");
+  if ((run.causal || !run.window.empty()) && run.align.empty() && q.extent(2) != k.extent(2)) {
+    throw Error("--align", "",
+                fmt::format("not given, expected top_left or bottom_right for {} queries and {} keys", q.extent(2),
+                            k.extent(2)));
+  }
   const std::ptrdiff_t rank = inputs.at("q").rank();
   const bool is_f64 = q.dtype() == DType::f64 || k.dtype() == DType::f64 || v.dtype() == DType::f64;
   RunResults r{.out = Tensor::empty(q.dtype(), q.extent(0), q.extent(1), q.extent(2), v.extent(3))};

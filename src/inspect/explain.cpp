@@ -51,6 +51,7 @@ class Explainer {
 
   std::vector<Step> explain(const Example& example) {
     read_operands(example);
+    check_tokens(example.tokens.size());
     add_scores();
     Tensor weights = Tensor::empty(DType::f64, q_.extent(0), k_.extent(0));
     Tensor output = Tensor::empty(DType::f64, q_.extent(0), v_.extent(1));
@@ -94,6 +95,13 @@ class Explainer {
     add("Q", is_projected ? "X W_Q" : "given", q_);
     add("K", is_projected ? "X W_K" : "given", k_);
     add("V", is_projected ? "X W_V" : "given", v_);
+  }
+
+  // They name queries or keys.
+  void check_tokens(std::size_t found) const {
+    const auto count = static_cast<std::ptrdiff_t>(found);
+    if (count == 0 || count == q_.extent(0) || count == k_.extent(0)) return;
+    throw Error(kWhere, "tokens", concat(count, ", expected ", q_.extent(0), " as there are queries"));
   }
 
   // The steps between Q, K and the softmax. What a step leaves as it was is not shown.

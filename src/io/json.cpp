@@ -15,12 +15,18 @@ using nlohmann::json;
 constexpr int kMaxDepth = 100;
 constexpr std::size_t kMaxShown = 120;  // bytes of a name in a message
 
+[[noreturn]] void refuse(std::string_view where, std::string_view part, std::string_view text, std::size_t at) {
+  const std::string found =
+      at < text.size() ? base::concat("where ", quote(text.substr(at, 1)), " stands") : "where it ends";
+  throw Error(where, part, base::concat("not valid JSON at byte ", at, ", ", found));
+}
+
 }  // namespace
 
 json parse_json(std::string_view where, std::string_view part, std::string_view text) {
   // The library takes a NUL for the end of the text.
   if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
-    throw Error(where, part, base::concat("not valid JSON at byte ", at));
+    refuse(where, part, text, at);
   }
   std::vector<std::set<std::string>> keys;  // of every object that is open
   const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -35,7 +41,7 @@ json parse_json(std::string_view where, std::string_view part, std::string_view 
   try {
     return json::parse(text, check);
   } catch (const json::parse_error& e) {
-    throw Error(where, part, base::concat("not valid JSON at byte ", e.byte == 0 ? 0 : e.byte - 1));
+    refuse(where, part, text, e.byte == 0 ? 0 : e.byte - 1);
   } catch (const json::out_of_range&) {
     throw Error(where, part, "holds a number beyond the range of a double");
   }

@@ -117,6 +117,10 @@ const TensorInfo& SafeTensors::info(std::string_view name) const { return impl_-
 
 Tensor SafeTensors::tensor(std::string_view name) const {
   const Impl::Item& item = impl_->at(name);
+  if (item.info.dtype == DType::none) {
+    throw Error(item.file, "tensor " + quote(name),
+                concat("dtype ", item.info.format_dtype, ", expected one of ", readable_safetensors_names()));
+  }
   return tensor_over(item.file, "tensor " + quote(name), {.dtype = item.info.dtype, .shape = item.info.shape},
                      item.data);
 }
@@ -134,7 +138,7 @@ Tensor SafeTensors::tensor(std::string_view name, const std::vector<std::ptrdiff
     for (std::size_t i = 0; i < dtypes.size(); ++i) {
       expected += concat(i == 0 ? "" : i + 1 == dtypes.size() ? " or " : ", ", safetensors_name(dtypes[i]));
     }
-    throw Error(item.file, part, concat("dtype ", safetensors_name(item.info.dtype), ", expected ", expected));
+    throw Error(item.file, part, concat("dtype ", item.info.format_dtype, ", expected ", expected));
   }
   return tensor(name);
 }

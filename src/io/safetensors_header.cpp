@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/concat.hpp"
@@ -19,9 +20,20 @@ using base::concat;
 using base::shape_text;
 using nlohmann::json;
 
-constexpr std::pair<std::string_view, DType> kDtypes[] = {
-    {"F32", DType::f32}, {"F64", DType::f64},      {"BF16", DType::bf16}, {"F16", DType::f16}, {"I8", DType::i8},
-    {"U8", DType::u8},   {"BOOL", DType::boolean}, {"I32", DType::i32},   {"I64", DType::i64},
+struct FormatDtype {
+  std::string_view name;
+  DType dtype;  // none where attn has no such type
+  std::size_t bits;
+};
+constexpr FormatDtype kDtypes[] = {
+    {"F32", DType::f32, 32},         {"F64", DType::f64, 64},     {"BF16", DType::bf16, 16},
+    {"F16", DType::f16, 16},         {"I8", DType::i8, 8},        {"U8", DType::u8, 8},
+    {"BOOL", DType::boolean, 8},     {"I32", DType::i32, 32},     {"I64", DType::i64, 64},
+    {"I16", DType::none, 16},        {"U16", DType::none, 16},    {"U32", DType::none, 32},
+    {"U64", DType::none, 64},        {"C64", DType::none, 64},    {"F8_E4M3", DType::none, 8},
+    {"F8_E5M2", DType::none, 8},     {"F8_E8M0", DType::none, 8}, {"F8_E4M3FNUZ", DType::none, 8},
+    {"F8_E5M2FNUZ", DType::none, 8}, {"F6_E2M3", DType::none, 6}, {"F6_E3M2", DType::none, 6},
+    {"F4", DType::none, 4},
 };
 constexpr std::size_t kLengthBytes = 8;  // of the header's length, little-endian, at the start of the file
 
@@ -56,15 +68,16 @@ class EntryReader {
   SafeTensorsEntry read() const {
     if (!value_.is_object()) fail(concat("described by ", text_of(value_), ", expected an object"));
     SafeTensorsEntry entry;
-    entry.info.dtype = dtype();
-    entry.info.shape = shape();
+    const FormatDtype& found = dtype();
+    entry.info = {.dtype = found.dtype, .shape = shape(), .format_dtype = std::string(found.name)};
     read_offsets(entry);
-    const auto expected = array_bytes(entry.info.dtype, entry.info.shape);
-    const std::string what = concat(safetensors_name(entry.info.dtype), " ", shape_text(entry.info.shape));
+    const std::string what = concat(found.name, " ", shape_text(entry.info.shape));
+    const auto expected = bytes_of_elements(found, entry.info.shape, what);
     if (!expected) fail(concat(what, " is larger than the address space"));
     if (entry.end - entry.begin != *expected) {
       fail(concat(entry.end - entry.begin, " bytes between its data_offsets, expected ", *expected, " for ", what));
     }
+    entry.info.bytes = *expected;
     return entry;
   }
 
@@ -82,14 +95,27 @@ class EntryReader {
     return *found;
   }
 
-  DType dtype() const {
+  const FormatDtype& dtype() const {
     const json& found = field("dtype");
-    for (const auto& [name, dtype] : kDtypes) {
-      if (found == name) return dtype;
+    for (const FormatDtype& known : kDtypes) {
+      if (found == known.name) return known;
     }
     std::string expected;
-    for (const auto& known : kDtypes) expected += (expected.empty() ? "" : ", ") + std::string(known.first);
+    for (const FormatDtype& known : kDtypes) expected += (expected.empty() ? "" : ", ") + std::string(known.name);
     fail(concat("dtype ", text_of(found), ", expected one of ", expected));
+  }
+
+  // Nothing when memory could not hold so many. Elements of less than a byte must fill whole ones together.
+  std::optional<std::size_t> bytes_of_elements(const FormatDtype& dtype, std::span<const std::ptrdiff_t> shape,
+                                               std::string_view what) const {
+    if (dtype.dtype != DType::none) return array_bytes(dtype.dtype, shape);
+    const auto elements = array_bytes(DType::u8, shape);
+    if (!elements || *elements > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / dtype.bits) {
+      return std::nullopt;
+    }
+    const std::size_t bits = *elements * dtype.bits;
+    if (bits % 8 != 0) fail(concat(what, " ends within a byte, expected whole ones"));
+    return bits / 8;
   }
 
   std::vector<std::ptrdiff_t> shape() const {
@@ -188,10 +214,18 @@ SafeTensorsHeader parse_safetensors_header(std::string_view where, std::span<con
 }
 
 std::string_view safetensors_name(DType dtype) {
-  for (const auto& [name, known] : kDtypes) {
-    if (known == dtype) return name;
+  for (const FormatDtype& known : kDtypes) {
+    if (known.dtype == dtype) return known.name;
   }
   return "none";
+}
+
+std::string readable_safetensors_names() {
+  std::string names;
+  for (const FormatDtype& known : kDtypes) {
+    if (known.dtype != DType::none) names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  return names;
 }
 
 }  // namespace attn::io

@@ -28,5 +28,7 @@ SafeTensorsHeader parse_safetensors_header(std::string_view where, std::span<con
 
 // The format's name of a dtype ("F32"), which is what messages about a file use.
 std::string_view safetensors_name(DType dtype);
+// Those of all dtypes that tensors can have: "F32, F64, ...".
+std::string readable_safetensors_names();
 
 }  // namespace attn::io

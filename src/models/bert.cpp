@@ -37,8 +37,8 @@ void check_sizes(const BertConfig& config) {
     throw Error("BertModel", "num_attention_heads",
                 concat(heads, ", expected a divisor of hidden_size ", config.hidden_size));
   }
-  if (config.num_hidden_layers < 0) {
-    throw Error("BertModel", "num_hidden_layers", concat(config.num_hidden_layers, ", expected 0 or more"));
+  if (config.num_hidden_layers < 1) {
+    throw Error("BertModel", "num_hidden_layers", concat(config.num_hidden_layers, ", expected at least 1"));
   }
 }
 

@@ -51,7 +51,7 @@ BertConfig read_bert_config(const io::Config& config) {
   BertConfig sizes;
   sizes.vocab_size = read_size(config, "vocab_size", 1);
   sizes.hidden_size = read_size(config, "hidden_size", 1);
-  sizes.num_hidden_layers = read_size(config, "num_hidden_layers", 0);
+  sizes.num_hidden_layers = read_size(config, "num_hidden_layers", 1);
   sizes.num_attention_heads = read_size(config, "num_attention_heads", 1);
   sizes.intermediate_size = read_size(config, "intermediate_size", 1);
   sizes.max_position_embeddings = read_size(config, "max_position_embeddings", 1);

@@ -11,6 +11,11 @@
 namespace attn::train {
 namespace {
 
+std::string unlike_shape(const Tensor& found, std::string_view expected) {
+  return base::concat(name_of(found.dtype()), " of shape ", base::shape_text(found.shape()), ", expected u8 of shape ",
+                      expected);
+}
+
 // Calls read(field) with each line, which is one JSON object; `where` is "file:line".
 template <class Item, class Read>
 std::vector<Item> read_json_lines(const std::filesystem::path& file, Read read) {
@@ -61,10 +66,10 @@ Images read_images(const std::filesystem::path& folder, std::string_view part, s
   Images images{io::read_npy(pixels), {}};
   const Tensor found = io::read_npy(labels);
   if (images.pixels.dtype() != DType::u8 || images.pixels.rank() != 3) {
-    throw Error(pixels.string(), "", "expected u8 of shape (count, height, width)");
+    throw Error(pixels.string(), "", unlike_shape(images.pixels, "(count, height, width)"));
   }
   if (found.dtype() != DType::u8 || found.rank() != 1 || found.extent(0) != images.pixels.extent(0)) {
-    throw Error(labels.string(), "", base::concat("expected u8 of shape (", images.pixels.extent(0), ")"));
+    throw Error(labels.string(), "", unlike_shape(found, base::concat('(', images.pixels.extent(0), ')')));
   }
   if (found.size() == 0) throw Error(pixels.string(), "", "no examples, expected one or more");
   for (const std::uint8_t label : found.values<std::uint8_t>()) {

@@ -58,7 +58,9 @@ class ImageTask : public ModelTask<models::VisionTransformer, Images> {
     const autograd::NoGrad no_grad;
     const Tensor image = io::read_npy(input);
     if (image.dtype() != DType::u8 || image.size() != kSide * kSide) {
-      throw Error(input, "", base::concat("expected u8 of shape (", kSide, ", ", kSide, ")"));
+      throw Error(input, "",
+                  base::concat(name_of(image.dtype()), " of shape ", base::shape_text(image.shape()),
+                               ", expected u8 of shape (", kSide, ", ", kSide, ")"));
     }
     const Tensor pixels = pixels_of(image.reshape(1, kSide, kSide), {0}, 0);
     return labels_[static_cast<std::size_t>(best_classes(model_(pixels, nullptr, context).value())[0])];

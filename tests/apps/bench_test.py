@@ -66,7 +66,8 @@ class Bench(ProgramTest):
         self.refuses([*shape, "--value-dim", "-1"], "--value-dim")
         self.refuses([*shape, "--dtype", "i8"], '--dtype: "i8", expected f32, f64, bf16 or f16')
         self.refuses([*shape, "--window", "1"], '--window: "1", expected LEFT,RIGHT')
-        self.refuses([*shape, "--seconds", "-1"], "--seconds")
+        for seconds in ("-1", "nan", "3601", "x"):
+            self.refuses([*shape, "--seconds=" + seconds], "--seconds")
         self.refuses(["bench", "--shape", "1,1,1,9223372036854775807,9223372036854775807"], "Tensor")
 
     def test_out_of_memory(self):

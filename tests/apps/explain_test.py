@@ -61,6 +61,12 @@ class Explain(ProgramTest):
         self.assertEqual(steps["output"], [["nan"]])
         self.assertNotIn("-nan", self.succeeds("explain", "example.json").stdout.decode())
 
+    def test_huge_numbers_are_short(self):
+        self.write("example.json", json.dumps({"q": [[1e308]], "k": [[1]], "v": [[-1e308]], "scale": 0}))
+        text = self.succeeds("explain", "example.json").stdout.decode()
+        self.assertIn("Q: given\n    1e+308\n", text)
+        self.assertIn("output: weights V\n    -1e+308\n", text)
+
     def test_tokens_and_note(self):
         self.write("example.json", json.dumps({"q": Q, "k": K, "v": V, "tokens": ["a", "小", "c"], "note": "Look here."}))
         text = self.succeeds("explain", "example.json").stdout.decode()
@@ -81,13 +87,14 @@ class ExplainRefuses(ProgramTest):
             file.truncate((1 << 24) + 1)
         self.refuses(["explain", "large.json"], "large.json: larger than the 16777216 bytes it may have")
         self.refuses(["explain", "/dev/stdin"], "/dev/stdin: larger than the 16777216 bytes it may have", input=bytes((1 << 24) + 1))
-        self.refuses_example("{", "example.json: not JSON")
-        self.refuses_example(b"\xff\x00", "example.json: not JSON")
-        self.refuses_example('{"note": "\xff"}'.encode("latin-1"), "example.json: not JSON")
-        self.refuses_example([1, 2], "example.json: expected a JSON object")
-        self.refuses_example(json.dumps({"q": Q, "k": K, "v": V}) + "\0x", "example.json: not JSON")
-        self.refuses_example('{"q": [[' + "[" * 200000 + "]" * 200000 + "]]}", "example.json: JSON nested deeper than 20")
-        self.refuses_example('{"q": [[1]], "q": [[2]], "k": [[1]], "v": [[1]]}', 'example.json: "q": given twice')
+        self.refuses_example("{", "example.json: not valid JSON at byte 1, where it ends")
+        self.refuses_example('{"q": [[1 2]]}', 'example.json: not valid JSON at byte 10, where "2" stands')
+        self.refuses_example(b"\xff\x00", "example.json: not valid JSON at byte")
+        self.refuses_example('{"note": "\xff"}'.encode("latin-1"), "example.json: not valid JSON at byte")
+        self.refuses_example([1, 2], "example.json: found an array, expected an object")
+        self.refuses_example(json.dumps({"q": Q, "k": K, "v": V}) + "\0x", "example.json: not valid JSON at byte")
+        self.refuses_example('{"q": [[' + "[" * 200000 + "]" * 200000 + "]]}", "example.json: JSON nested deeper than 100")
+        self.refuses_example('{"q": [[1]], "q": [[2]], "k": [[1]], "v": [[1]]}', 'example.json: the name "q" occurs twice')
         self.refuses(["explain", ""], "example: empty, expected a path")
 
     def test_long_contents_make_short_messages(self):
@@ -98,24 +105,26 @@ class ExplainRefuses(ProgramTest):
 
     def test_contents(self):
         whole = {"q": Q, "k": K, "v": V}
-        self.refuses_example({**whole, "window_size": 3}, '"window_size": an unknown key')
+        self.refuses_example({**whole, "window_size": 3}, '"window_size": an unknown key, expected x, w_q, ')
         self.refuses_example({"q": Q, "k": K}, "v")
         self.refuses_example({}, "example.json")
-        self.refuses_example({**whole, "q": [1, 2]}, '"q": expected a list of rows of numbers')
-        self.refuses_example({**whole, "q": [[1, 2], [3]]}, '"q": row 1 is not as long as the first, 2')
+        self.refuses_example({**whole, "q": [1, 2]}, '"q": [1,2], expected a list of rows of numbers')
+        self.refuses_example({**whole, "q": [[1, 2], [3]]}, '"q": row 1 is [3], expected 2 numbers as in the first')
         self.refuses_example({**whole, "q": [[1, "x"]]}, '"q": "x", expected a number')
-        self.refuses_example({**whole, "k": [[1, 2, 3]] * 3}, "k: head dim 3, expected 2 as in q")
-        self.refuses_example({**whole, "q": Q[:1], "causal": True}, "align: not given")
+        self.refuses_example({**whole, "k": [[1, 2, 3]] * 3}, "example.json: k: head dim 3, expected 2 as in q")
+        self.refuses_example({**whole, "q": Q[:1], "causal": True},
+                             'example.json: "align": not given, expected "top_left" or "bottom_right" for 1 queries and 3 keys')
+        self.refuses_example({**whole, "tokens": ["a", "b"]}, "example.json: tokens: 2, expected 3 as there are queries")
         self.refuses_example({**whole, "mask": [[1, 0]]}, "mask")
-        self.refuses_example({**whole, "causal": 1}, '"causal": expected true or false')
+        self.refuses_example({**whole, "causal": 1}, '"causal": 1, expected true or false')
         self.refuses_example({**whole, "w_q": Q}, "expected either x with w_q, w_k and w_v, or q, k and v")
-        self.refuses_example({**whole, "align": ""}, '"align": expected "top_left" or "bottom_right"')
-        self.refuses_example({**whole, "align": "left"}, '"align": expected "top_left" or "bottom_right"')
-        self.refuses_example({**whole, "window": [1]}, '"window": expected [left, right]')
-        self.refuses_example({**whole, "window": [1, -1]}, '"window": expected [left, right]')
+        self.refuses_example({**whole, "align": ""}, '"align": "", expected "top_left" or "bottom_right"')
+        self.refuses_example({**whole, "align": "left"}, '"align": "left", expected "top_left" or "bottom_right"')
+        self.refuses_example({**whole, "window": [1]}, '"window": [1], expected [left, right]')
+        self.refuses_example({**whole, "window": [1, -1]}, '"window": [1,-1], expected [left, right]')
         self.refuses_example({**whole, "softcap": 0}, "softcap: 0, expected")
-        self.refuses_example({**whole, "scale": "big"}, '"scale": expected a number')
-        self.refuses_example({**whole, "tokens": "abc"}, '"tokens": expected a list of texts')
+        self.refuses_example({**whole, "scale": "big"}, '"scale": "big", expected a number')
+        self.refuses_example({**whole, "tokens": "abc"}, '"tokens": "abc", expected a list of texts')
 
 
 if __name__ == "__main__":

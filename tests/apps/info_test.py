@@ -38,6 +38,14 @@ class Info(ProgramTest):
         self.write("x.npz", archive.getvalue())
         self.assertRegex(self.succeeds("info", "x.npz").stdout.decode(), r"\nq +f32 +\(2\)\n$")
 
+    def test_dtypes_that_attn_does_not_compute_with(self):
+        self.write("t.safetensors", safetensors_bytes({"a": [1, 2], "b": [1, 2]}, {"b": "I64"}).replace(b"I64", b"U64"))
+        text = self.succeeds("info", "t.safetensors").stdout.decode()
+        self.assertTrue(text.startswith("safetensors\n2 tensors, 4 numbers, 24 bytes\n"), text)
+        self.assertRegex(text, r"\na +f32 +\(2\)\nb +U64 +\(2\)\n$")
+        printed = json.loads(self.succeeds("info", "t.safetensors", "--json").stdout)
+        self.assertEqual(printed["tensors"]["b"], {"dtype": "U64", "shape": [2]})
+
     def test_shards(self):
         self.write("m/one.safetensors", safetensors_bytes({"a": [1.0]}))
         self.write("m/two.safetensors", safetensors_bytes({"b": [2.0]}))

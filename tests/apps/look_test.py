@@ -112,6 +112,8 @@ class LookRefuses(ProgramTest):
             self.refuses(["look", TINY, TEXT, "--layers=" + text], f'--layers: "{text}", expected numbers such as 0-2,5')
         self.refuses(["look", TINY, TEXT, "--format", "html,gif"], '--format: "gif", expected any of html,png,svg,pdf')
         self.refuses(["look", TINY, TEXT, "--format", ","], '--format: ""')
+        for option in ("--format", "--layers", "--heads"):
+            self.refuses(["look", TINY, TEXT, option, ""], option + ": empty, expected ")
         self.refuses(["look", TINY, TEXT, "--cmap", "jet"], "jet")
         self.refuses(["look", TINY, TEXT, "-o", ""], "--output: empty, expected a path")
         self.refuses(["look", TINY], "expected either a text, or --file")
@@ -172,6 +174,8 @@ class LookRefuses(ProgramTest):
         config = json.loads(self.read("model/config.json"))
         self.write("model/config.json", json.dumps({**config, "intermediate_size": 49}))
         self.refuses(["look", "model", TEXT], "encoder.layer.0.intermediate.dense.")
+        self.write("model/config.json", json.dumps({**config, "num_hidden_layers": 0}))
+        self.refuses(["look", "model", TEXT], 'model/config.json: "num_hidden_layers": 0, expected at least 1')
         self.write("model/config.json", json.dumps({**config, "model_type": "gpt2"}))
         self.refuses(["look", "model", TEXT], 'model/config.json: "model_type": "gpt2"')
 

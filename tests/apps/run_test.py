@@ -136,7 +136,7 @@ class RunRefuses(ProgramTest):
 
     def test_options_that_do_not_fit(self):
         short = safetensors_bytes(example(q=[Q[0]]))
-        self.refuses_file(short, "align: not given, expected top_left, bottom_right or positions", "--causal")
+        self.refuses_file(short, "--align: not given, expected top_left or bottom_right for 1 queries and 3 keys", "--causal")
         whole = safetensors_bytes(example())
         self.refuses_file(whole, "softcap: 0, expected a number above 0", "--softcap", "0")
         self.refuses_file(whole, "scale: nan, expected a finite number", "--scale", "nan")

@@ -65,7 +65,7 @@ TEST(Config, WrongTypes) {
 
 TEST(Config, RefusesWhatIsNoObject) {
   EXPECT_EQ(message_of([] { parse("[]"); }), "config.json: found an array, expected an object");
-  EXPECT_EQ(message_of([] { parse(R"({"a": 1)"); }), "config.json: not valid JSON at byte 7");
+  EXPECT_EQ(message_of([] { parse(R"({"a": 1)"); }), "config.json: not valid JSON at byte 7, where it ends");
   EXPECT_EQ(message_of([] { parse(R"({"a": 1, "a": 2})"); }), R"(config.json: the name "a" occurs twice)");
   EXPECT_EQ(message_of([] { parse("{\"a\": \"\xFF\"}"); }).substr(0, 32), "config.json: not valid JSON at b");
   std::string bomb = R"({"a": )" + std::string(1000000, '[');

@@ -46,8 +46,8 @@ TEST(OpenModel, SaysWhatIsWrongWithTheIndex) {
     write_bytes(index, json);
     return message(folder.path());
   };
-  EXPECT_EQ(with("{"), index + ": not valid JSON at byte 1");
-  EXPECT_EQ(with(""), index + ": not valid JSON at byte 0");
+  EXPECT_EQ(with("{"), index + ": not valid JSON at byte 1, where it ends");
+  EXPECT_EQ(with(""), index + ": not valid JSON at byte 0, where it ends");
   EXPECT_EQ(with("[]"), index + ": has no weight_map, expected an object of tensor and file names");
   EXPECT_EQ(with(R"({"weight_map":[]})"), index + ": has no weight_map, expected an object of tensor and file names");
   EXPECT_EQ(with(R"({"weight_map":{"a":3}})"), index + ": tensor \"a\": in 3, expected a file beside the index");

@@ -122,6 +122,24 @@ TEST(SafeTensors, ChecksWhatIsAskedFor) {
   EXPECT_EQ(message({3}, {DType::f32}), R"(x.safetensors: tensor "i8": dtype I8, expected F32)");
 }
 
+TEST(SafeTensors, TellsOfDtypesThatItCannotRead) {
+  const std::string json = R"({"e":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[0,4]},)"
+                           R"("f":{"dtype":"F4","shape":[6],"data_offsets":[4,7]},)"
+                           R"("u":{"dtype":"U8","shape":[1],"data_offsets":[7,8]}})";
+  const SafeTensors file = parse(with_length(json) + "12345678");
+  EXPECT_EQ(file.info("e").dtype, DType::none);
+  EXPECT_EQ(file.info("e").format_dtype, "F8_E4M3");
+  EXPECT_EQ(file.info("e").shape, (Shape{2, 2}));
+  EXPECT_EQ(file.info("f").bytes, 3u);
+  EXPECT_EQ(values_of<std::uint8_t>(file.tensor("u")), (std::vector<std::uint8_t>{'8'}));
+  EXPECT_EQ(message_of([&] { (void)file.tensor("e"); }),
+            R"(x.safetensors: tensor "e": dtype F8_E4M3, expected one of F32, F64, BF16, F16, I8, U8, BOOL, I32, I64)");
+  EXPECT_EQ(message_of([&] {
+              (void)file.tensor("e", {2, 2}, {DType::f32});
+            }),
+            R"(x.safetensors: tensor "e": dtype F8_E4M3, expected F32)");
+}
+
 TEST(SafeTensors, SuggestsNamesThatAreClose) {
   const std::string json = R"({"bert.encoder.weight":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)"
                            R"("pooler.bias":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})";
@@ -151,6 +169,10 @@ std::string two(const std::string& a, const std::string& b, std::size_t data_byt
   return with_length("{\"a\":" + item(a) + ",\"b\":" + item(b) + "}") + std::string(data_bytes, '\0');
 }
 
+const std::string kFormatDtypes =
+    "F32, F64, BF16, F16, I8, U8, BOOL, I32, I64, I16, U16, U32, U64, C64, F8_E4M3, F8_E5M2, F8_E8M0, F8_E4M3FNUZ, "
+    "F8_E5M2FNUZ, F6_E2M3, F6_E3M2, F4";
+
 const Malformed kMalformed[] = {
     {"", "holds 0 bytes, expected at least the 8 of the header's length"},
     {"1234567", "holds 7 bytes, expected at least the 8 of the header's length"},
@@ -161,10 +183,10 @@ const Malformed kMalformed[] = {
     {with_length(""), "header: not a JSON object, expected one"},
     {with_length("[1]"), "header: not a JSON object, expected one"},
     {with_length(" {}"), "header: not a JSON object, expected one"},
-    {with_length("{\"x\":}"), "header: not valid JSON at byte 5"},
-    {with_length("{} x"), "header: not valid JSON at byte 3"},
-    {with_length(std::string("{}\0 ", 4)), "header: not valid JSON at byte 2"},
-    {with_length("{\"\xff\":1}"), "header: not valid JSON at byte 2"},
+    {with_length("{\"x\":}"), "header: not valid JSON at byte 5, where \"}\" stands"},
+    {with_length("{} x"), "header: not valid JSON at byte 3, where \"x\" stands"},
+    {with_length(std::string("{}\0 ", 4)), R"(header: not valid JSON at byte 2, where "\u0000" stands)"},
+    {with_length("{\"\xff\":1}"), "header: not valid JSON at byte 2, where \"\ufffd\" stands"},
     {with_length("{\"x\":" + std::string(200, '[')), "header: JSON nested deeper than 100"},
     {with_length("{\"x\":1e999}"), "header: holds a number beyond the range of a double"},
     {with_length("{\"x\":1,\"x\":2}"), "header: the name \"x\" occurs twice"},
@@ -174,10 +196,16 @@ const Malformed kMalformed[] = {
     {one(R"({"shape":[],"data_offsets":[0,4]})", 4), R"(tensor "x": has no dtype)"},
     {one(R"({"dtype":"F32","data_offsets":[0,4]})", 4), R"(tensor "x": has no shape)"},
     {one(R"({"dtype":"F32","shape":[]})", 4), R"(tensor "x": has no data_offsets)"},
-    {one(R"({"dtype":"U16","shape":[2],"data_offsets":[0,4]})", 4),
-     R"(tensor "x": dtype "U16", expected one of F32, F64, BF16, F16, I8, U8, BOOL, I32, I64)"},
+    {one(R"({"dtype":"F99","shape":[2],"data_offsets":[0,4]})", 4),
+     R"(tensor "x": dtype "F99", expected one of )" + kFormatDtypes},
     {one(R"({"dtype":3,"shape":[2],"data_offsets":[0,4]})", 4),
-     R"(tensor "x": dtype 3, expected one of F32, F64, BF16, F16, I8, U8, BOOL, I32, I64)"},
+     R"(tensor "x": dtype 3, expected one of )" + kFormatDtypes},
+    {one(R"({"dtype":"F4","shape":[3],"data_offsets":[0,2]})", 2),
+     R"(tensor "x": F4 (3) ends within a byte, expected whole ones)"},
+    {one(R"({"dtype":"U16","shape":[3],"data_offsets":[0,4]})", 4),
+     R"(tensor "x": 4 bytes between its data_offsets, expected 6 for U16 (3))"},
+    {one(R"({"dtype":"U64","shape":[1152921504606846976],"data_offsets":[0,4]})", 4),
+     R"(tensor "x": U64 (1152921504606846976) is larger than the address space)"},
     {one(R"({"dtype":"F32","shape":2,"data_offsets":[0,8]})", 8),
      R"(tensor "x": shape 2, expected an array of extents)"},
     {one(R"({"dtype":"F32","shape":[2,-1],"data_offsets":[0,8]})", 8),

@@ -93,7 +93,7 @@ TEST(TokenizerErrors, WrongPostProcessor) {
 }
 
 TEST(TokenizerErrors, NotJson) {
-  EXPECT_EQ(message_of(""), "tokenizer.json: not valid JSON at byte 0");
+  EXPECT_EQ(message_of(""), "tokenizer.json: not valid JSON at byte 0, where it ends");
   EXPECT_EQ(message_of("[1]"), "tokenizer.json: found an array, expected an object");
   EXPECT_EQ(message_of(std::string(100000, '[')), "tokenizer.json: JSON nested deeper than 100");
 }

@@ -58,7 +58,7 @@ TEST(BertConfig, NamesTheKeyThatIsWrong) {
       {"hidden_size", 0, R"(config.json: "hidden_size": 0, expected at least 1)"},
       {"hidden_size", "32", R"(config.json: "hidden_size": found a string, expected an integer)"},
       {"hidden_size", 34, R"(config.json: "hidden_size": 34, expected a multiple of the 4 in "num_attention_heads")"},
-      {"num_hidden_layers", -1, R"(config.json: "num_hidden_layers": -1, expected at least 0)"},
+      {"num_hidden_layers", 0, R"(config.json: "num_hidden_layers": 0, expected at least 1)"},
       {"num_attention_heads", 2.5,
        R"(config.json: "num_attention_heads": found a number with a fraction or exponent, expected an integer)"},
       {"vocab_size", 3000000000, R"(config.json: "vocab_size": 3000000000, expected at most 2147483647)"},

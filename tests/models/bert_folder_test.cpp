@@ -204,12 +204,5 @@ TEST(BertFolder, ShardedWeightsGiveTheSameModel) {
   EXPECT_EQ(test::max_distance(a.values<float>(), b.values<float>()), 0);
 }
 
-TEST(BertFolder, AModelWithoutLayersIsItsEmbeddings) {
-  const Folder folder("silu_one_head");
-  folder.change_config("num_hidden_layers", 0);
-  const Tensor hidden = hidden_of(load(folder.path()));
-  EXPECT_EQ(io::test::extents(hidden.shape()), (std::vector<std::ptrdiff_t>{4, 24}));
-}
-
 }  // namespace
 }  // namespace attn::models

@@ -132,8 +132,8 @@ TEST(Bert, NamesSizesThatNoTensorContradicts) {
             "BertModel: num_attention_heads: 0, expected a divisor of hidden_size 24");
   EXPECT_EQ(message([](BertConfig& c) { c.num_attention_heads = 5; }),
             "BertModel: num_attention_heads: 5, expected a divisor of hidden_size 24");
-  EXPECT_EQ(message([](BertConfig& c) { c.num_hidden_layers = -1; }),
-            "BertModel: num_hidden_layers: -1, expected 0 or more");
+  EXPECT_EQ(message([](BertConfig& c) { c.num_hidden_layers = 0; }),
+            "BertModel: num_hidden_layers: 0, expected at least 1");
 }
 
 TEST(Bert, KnowsItsFolder) {

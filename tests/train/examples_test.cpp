@@ -40,7 +40,7 @@ TEST(Examples, ReadsImages) {
             (folder / "train.labels.npy").string() + ": [1]: label 9, expected 0 to 8");
   io::write_npy(folder / "train.labels.npy", Tensor::of<std::uint8_t>({3}, 1));
   EXPECT_EQ(message_of([&] { read_images(folder.path(), "train", 10); }),
-            (folder / "train.labels.npy").string() + ": expected u8 of shape (2)");
+            (folder / "train.labels.npy").string() + ": u8 of shape (1), expected u8 of shape (2)");
 }
 
 TEST(Examples, NamesFileAndLine) {
@@ -57,7 +57,7 @@ TEST(Examples, NamesFileAndLine) {
             file + ":2: \"label\": 2, expected at most 1");
   EXPECT_EQ(refused(R"({"tokens": ["a"], "tags": []})", tagged), file + ":1: 0 tags, expected 1, one for each token");
   EXPECT_EQ(refused(R"({"tokens": [], "tags": []})", tagged), file + ":1: no tokens, expected one or more");
-  EXPECT_EQ(refused("{]", tagged), file + ":1: not valid JSON at byte 1");
+  EXPECT_EQ(refused("{]", tagged), file + ":1: not valid JSON at byte 1, where \"]\" stands");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct Example {
   Tensor x = {};                         // (L, E): one row a token
   Tensor w_q = {}, w_k = {}, w_v = {};   // (E, d_k), (E, d_k), (E, d_v): q = x w_q
   Tensor q = {}, k = {}, v = {};         // (L, d_k), (S, d_k), (S, d_v), in place of the above
-  std::vector<std::string> tokens = {};  // names of the rows, for whoever shows them; may be empty
+  std::vector<std::string> tokens = {};  // names of the rows (of q, or of k); may be empty
   std::string note = {};                 // what a reader should know
 };
 

@@ -19,8 +19,10 @@ inline namespace ATTN_ABI {
 
 // What a file's header says of one tensor: the shape is in elements, outermost dimension first.
 struct TensorInfo {
-  DType dtype = DType::none;
+  DType dtype = DType::none;  // none: a dtype of the format that is not one of attn's
   std::vector<std::ptrdiff_t> shape = {};
+  std::string format_dtype = {};  // as the file calls it: "F32", "F8_E4M3"
+  std::size_t bytes = 0;          // of its data
 };
 
 }  // namespace ATTN_ABI
@@ -31,8 +33,9 @@ struct TensorInfo {
 // touched. Copies share the mapping, and so do the tensors, each of which keeps it alive. Replacing the file (as
 // write_safetensors does) leaves an open one as it was; shortening it in place while it is open is not supported.
 //
-// Format: https://github.com/huggingface/safetensors, with every rule it states checked. Dtypes: F32, F64, BF16, F16,
-// I8, U8, BOOL, I32, I64. Errors name the file, the tensor, what was expected and what was found.
+// Format: https://github.com/huggingface/safetensors, with every rule it states checked. Tensors of dtype F32, F64,
+// BF16, F16, I8, U8, BOOL, I32 and I64 can be read; of the format's others (F8_E4M3, U16, ...) only `info` tells.
+// Errors name the file, the tensor, what was expected and what was found.
 class ATTN_API SafeTensors {
  public:
   // One file. Throws Error when it is absent, truncated or malformed.
@@ -54,7 +57,7 @@ class ATTN_API SafeTensors {
   // Without touching the data. Throws Error for an absent name, with names that are close to it.
   const TensorInfo& info(std::string_view name) const;
   // The tensor itself, without a copy (only data whose offset is not a multiple of the element's size are copied).
-  // Writing to it changes memory, never the file. Throws Error for an absent name.
+  // Writing to it changes memory, never the file. Throws Error for an absent name, and a dtype that is not attn's.
   Tensor tensor(std::string_view name) const;
   // As above, and throws Error unless it has this shape (-1 stands for any extent) and, if some are given, one of these
   // dtypes: file.tensor("wq", {384, 384}, {DType::f32, DType::bf16}).

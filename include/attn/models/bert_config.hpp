@@ -11,9 +11,9 @@ inline namespace ATTN_ABI {
 
 // The sizes of a BERT encoder (Devlin et al. 2019), under the names of its config.json.
 struct BertConfig {
-  std::ptrdiff_t vocab_size = 0;               // word embeddings
-  std::ptrdiff_t hidden_size = 0;              // E, a multiple of num_attention_heads
-  std::ptrdiff_t num_hidden_layers = 0;        // 0 leaves the embeddings alone
+  std::ptrdiff_t vocab_size = 0;   // word embeddings
+  std::ptrdiff_t hidden_size = 0;  // E, a multiple of num_attention_heads
+  std::ptrdiff_t num_hidden_layers = 0;
   std::ptrdiff_t num_attention_heads = 1;      // H
   std::ptrdiff_t intermediate_size = 0;        // width of the feed-forward part
   std::ptrdiff_t max_position_embeddings = 0;  // tokens of the longest text
