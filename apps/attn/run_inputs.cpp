@@ -9,6 +9,8 @@
 #include <attn/io/safetensors.hpp>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "joined.hpp"
 
@@ -42,40 +44,22 @@ void read_file(RunInputs& inputs, const std::filesystem::path& file) {
   }
 }
 
-// Steps through a strided tensor, last dimension fastest.
-class Walk {
- public:
-  explicit Walk(const Tensor& t) : tensor_(t), index_(t.shape().size(), 0) {}
-  std::ptrdiff_t offset() const { return offset_; }
-  const std::vector<std::ptrdiff_t>& index() const { return index_; }
-  void step() {
-    for (std::size_t d = index_.size(); d-- > 0;) {
-      offset_ += tensor_.strides()[d];
-      if (++index_[d] < tensor_.shape()[d]) return;
-      offset_ -= index_[d] * tensor_.strides()[d];
-      index_[d] = 0;
-    }
-  }
+// The place of a contiguous tensor's element `at`, as in "0, 3, 17".
+std::string place_of(std::ptrdiff_t at, const Tensor& tensor) {
+  std::vector<std::ptrdiff_t> index(tensor.shape().size());
+  for (std::size_t d = index.size(); d-- > 0; at /= tensor.shape()[d]) index[d] = at % tensor.shape()[d];
+  return joined(index, ", ");
+}
 
- private:
-  const Tensor& tensor_;
-  std::vector<std::ptrdiff_t> index_;
-  std::ptrdiff_t offset_ = 0;
-};
-
-double value_at(const Tensor& t, std::ptrdiff_t at) {
-  switch (t.dtype()) {
-    case DType::f32:
-      return static_cast<const float*>(t.data())[at];
-    case DType::f64:
-      return static_cast<const double*>(t.data())[at];
-    case DType::bf16:
-      return to_float(static_cast<const bf16*>(t.data())[at]);
-    case DType::f16:
-      return to_float(static_cast<const f16*>(t.data())[at]);
-    default:
-      return 0;
-  }
+template <class T>
+std::string first_non_finite_of(const std::string& name, const Tensor& contiguous) {
+  const std::span<const T> values = contiguous.values<T>();
+  const auto found = std::find_if(values.begin(), values.end(), [&](T x) {
+    // -inf in a bias is a mask, and meant so.
+    return !std::isfinite(x) && !(name == "bias" && x == -std::numeric_limits<T>::infinity());
+  });
+  if (found == values.end()) return {};
+  return fmt::format("{}[{}]: {}", name, place_of(found - values.begin(), contiguous), *found);
 }
 
 }  // namespace
@@ -107,14 +91,10 @@ In<4> as_rank_4(const RunInputs& inputs, const std::string& name) {
 
 std::string first_non_finite(const std::string& name, const Tensor& tensor) {
   if (!is_floating(tensor.dtype())) return {};
-  Walk walk(tensor);
-  for (std::ptrdiff_t i = 0; i < tensor.size(); ++i, walk.step()) {
-    const double x = value_at(tensor, walk.offset());
-    // -inf in a bias is a mask, and meant so.
-    const bool is_meant = name == "bias" && x == -std::numeric_limits<double>::infinity();
-    if (!std::isfinite(x) && !is_meant) return fmt::format("{}[{}]: {}", name, joined(walk.index(), ", "), x);
-  }
-  return {};
+  const bool is_f64 = tensor.dtype() == DType::f64;
+  const bool is_as_it_is = tensor.is_contiguous() && (is_f64 || tensor.dtype() == DType::f32);
+  const Tensor values = is_as_it_is ? tensor : tensor.to(is_f64 ? DType::f64 : DType::f32);
+  return is_f64 ? first_non_finite_of<double>(name, values) : first_non_finite_of<float>(name, values);
 }
 
 }  // namespace attn::app

@@ -91,6 +91,13 @@ class Run(ProgramTest):
         self.assertIn(b"k[1, 0]: nan", result.stderr)
         self.refuses(["run", "qkv.safetensors", "-o", "strict.safetensors", "--strict"], "k[1, 0]: nan")
 
+    def test_the_first_of_many_is_named(self):
+        for dtype in ("F32", "F64"):
+            q = [[[0.0, 1.0], [2.0, 3.0]], [[4.0, math.inf], [math.nan, 7.0]]]
+            self.write("qkv.safetensors", safetensors_bytes({"q": q, "k": q, "v": q}, {"q": dtype}))
+            result = self.succeeds("run", "qkv.safetensors", "-o", "out.safetensors")
+            self.assertIn(b"attn: qkv.safetensors: q[1, 0, 1]: inf, expected finite numbers\n", result.stderr)
+
     def test_minus_infinity_in_a_bias_is_meant(self):
         for value, notices in ((-math.inf, b""), (math.nan, b"attn: qkv.safetensors: bias[0, 1]: nan, expected finite numbers\n")):
             self.write("qkv.safetensors", safetensors_bytes(example(bias=[[0, value, 0]] * 3)))
