@@ -42,15 +42,15 @@ void check_pairs(std::string_view function, std::string_view name, const In<4>& 
     const bool may_be_longer = sizes.is_packed && d >= 2;
     if (view.extent(d) == 1 || view.extent(d) == wanted[d] || (may_be_longer && view.extent(d) > wanted[d])) continue;
     constexpr const char* kDimensions[] = {"batch", "query heads", "queries", "keys"};
-    throw Error(
-        function, name,
-        concat("extent ", view.extent(d), " of dimension ", d, " (", kDimensions[d], "), expected 1 or ", wanted[d]));
+    const std::string expected = wanted[d] == 1 ? "1" : concat("1 or ", wanted[d]);
+    throw Error(function, name,
+                concat("extent ", view.extent(d), " of dimension ", d, " (", kDimensions[d], "), expected ", expected));
   }
 }
 
 void check_per_head(std::string_view function, std::string_view name, const In<1>& view, const CallSizes& sizes) {
   check_floating(function, name, view);
-  check_extents(function, name, view, {sizes.query_heads}, "as q has heads");
+  check_extents(function, name, view, {sizes.query_heads}, "for the heads of q");
 }
 
 void check_mask(std::string_view function, const CallSizes& sizes, const MaskData& mask) {

@@ -139,7 +139,9 @@ class RunRefuses(ProgramTest):
         self.refuses_file(safetensors_bytes(example(), {"q": "I32", "k": "I32", "v": "I32"}), "q: dtype i32, expected f32")
         self.refuses_file(safetensors_bytes(example(mask=[[1.0] * 3] * 3)), "mask: keep: dtype f32, expected boolean or u8")
         self.refuses_file(safetensors_bytes(example(lengths=[9]), {"lengths": "I32"}), "lengths[0]: 9, expected at most the 3 keys")
-        self.refuses_file(safetensors_bytes(example(sink=[0.0, 0.0])), "sink: shape (2), expected (1)")
+        self.refuses_file(safetensors_bytes(example(sink=[0.0, 0.0])), "sink: shape (2), expected (1) for the heads of q")
+        twice = [[[[1.0] * 3] * 3]] * 2
+        self.refuses_file(safetensors_bytes(example(bias=twice)), "bias: extent 2 of dimension 0 (batch), expected 1\n")
 
     def test_options_that_do_not_fit(self):
         short = safetensors_bytes(example(q=[Q[0]]))

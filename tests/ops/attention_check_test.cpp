@@ -137,8 +137,8 @@ const Mistake kMistakes[] = {
      [](Call& c) {
        c.options.bias = c.pairs(DType::boolean, {1, 1, 6, 6});
      }},
-    {"sink: shape (2), expected (4) as q has heads", [](Call& c) { c.options.sink = c.f32(2); }},
-    {"alibi: shape (1), expected (4) as q has heads", [](Call& c) { c.options.alibi = c.f32(1); }},
+    {"sink: shape (2), expected (4) for the heads of q", [](Call& c) { c.options.sink = c.f32(2); }},
+    {"alibi: shape (1), expected (4) for the heads of q", [](Call& c) { c.options.alibi = c.f32(1); }},
     // Packing.
     {"packing.cu_k: 2 entries, expected 3 as in cu_q",
      [](Call& c) {
