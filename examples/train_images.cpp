@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vision transformer learns to tell clothes apart:
 //   script/data images && train_images .cache/data/images [STEPS]
+#include <algorithm>
 #include <attn/models.hpp>
 #include <attn/nn.hpp>
 #include <attn/train.hpp>

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <attn/draw/display_width.hpp>
 #include <attn/error.hpp>
 #include <attn/io/config.hpp>

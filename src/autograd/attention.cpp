@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <attn/attention_backward.hpp>
 #include <attn/autograd/attention.hpp>
 #include <attn/error.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/broadcast.hpp"
 
+#include <algorithm>
+
 #include "base/concat.hpp"
 
 namespace attn::autograd {

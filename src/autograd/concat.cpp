@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/concat.hpp"
 
+#include <algorithm>
 #include <attn/autograd/shape.hpp>
 #include <attn/error.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/dense.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>

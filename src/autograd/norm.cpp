@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <attn/autograd/norm.hpp>
 #include <attn/error.hpp>
 #include <attn/norm.hpp>

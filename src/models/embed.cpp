@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <attn/error.hpp>
 #include <attn/models/embed.hpp>
 #include <attn/parallel.hpp>

@@ -97,8 +97,8 @@ bool BackwardWavefront::wait_for(const Step& step, Slot& slot) {
 }
 
 void BackwardWavefront::open(const BackwardUnit& unit, Slot& slot) const {
-  slot.scratch.reset();
-  slot.scratch.emplace(pool_, bytes_of(cuts_, unit));
+  slot.scratch.reset();  // before the next, which may then have its memory
+  slot.scratch = std::make_unique<runtime::Scratch>(pool_, bytes_of(cuts_, unit));
   slot.queries.assign(static_cast<std::size_t>(unit.query_parts), {});
   slot.key_states.assign(static_cast<std::size_t>(unit.key_parts), nullptr);
   for (std::ptrdiff_t c = 0; c < unit.key_parts; ++c) {

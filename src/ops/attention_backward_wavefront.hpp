@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -34,7 +35,7 @@ class BackwardWavefront {
   };
   // Memory of a unit that is being worked on.
   struct Slot {
-    std::optional<runtime::Scratch> scratch;
+    std::unique_ptr<runtime::Scratch> scratch;
     std::vector<Queries> queries;
     std::vector<std::byte*> key_states;
     std::vector<std::atomic<std::ptrdiff_t>> done;       // of each part of keys, the pairs

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <attn/error.hpp>
 #include <attn/io/atomic_file.hpp>
 #include <attn/io/safetensors.hpp>

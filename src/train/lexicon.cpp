@@ -67,7 +67,8 @@ Lexicon load_lexicon(const std::filesystem::path& file) {
   Lexicon lexicon;
   const io::JsonField labels = field.at("labels", "an array of strings");
   for (std::size_t i = 0; i < labels.array().size(); ++i) lexicon.labels.push_back(labels.element(i).string());
-  for (const io::Json& vocabulary : field.at("vocabularies", "an array").array()) {
+  const io::JsonField vocabularies = field.at("vocabularies", "an array");
+  for (const io::Json& vocabulary : vocabularies.array()) {
     lexicon.vocabularies.push_back(Vocabulary::from_json(vocabulary.dump(), where));
   }
   return lexicon;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/matmul.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <attn/models.hpp>
 #include <ctime>
 #include <iostream>

@@ -2,6 +2,7 @@
 // Gradients of layers beside PyTorch's in float64; tests/data/torch/README.md says how they were made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <attn/autograd.hpp>
 #include <iostream>
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <attn/attention.hpp>
 #include <attn/train/task.hpp>
 

@@ -3,6 +3,7 @@
 // script/goldens/train_goldens.py made the numbers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <attn/autograd/loss.hpp>
 #include <attn/io/safetensors.hpp>
 #include <attn/models.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as users write them: their memory as it lies, seen by strides.
 #include <Eigen/Core>
+#include <algorithm>
 #include <attn/attention.hpp>
 
 #include "gtest/gtest.h"

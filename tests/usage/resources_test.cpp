@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as users write them: dtypes, threads, memory and errors.
 #include <Eigen/Core>
+#include <algorithm>
 #include <attn/attention.hpp>
 #include <memory_resource>
 
