@@ -32,7 +32,8 @@ Tensor sliced(const Tensor& t, int d, std::ptrdiff_t begin, std::ptrdiff_t end) 
 
 void copy_into(const Tensor& from, const Tensor& to) {
   if (from.size() == 0) return;
-  Tensor target = to;
+  // What a constant handle refers to may be written; data() of one does not say so.
+  auto* const target = static_cast<std::byte*>(const_cast<void*>(to.data()));
   const std::size_t bytes = size_of(from.dtype()), rank = from.shape().size();
   const std::span<const std::ptrdiff_t> shape = from.shape(), a = from.strides(), b = to.strides();
   const std::ptrdiff_t columns = rank == 0 ? 1 : shape.back();
@@ -46,7 +47,7 @@ void copy_into(const Tensor& from, const Tensor& to) {
       rest /= shape[d];
     }
     const std::byte* source = static_cast<const std::byte*>(from.data()) + from_at * size;
-    std::byte* place = static_cast<std::byte*>(target.data()) + to_at * size;
+    std::byte* place = target + to_at * size;
     if (a_step == 1 && b_step == 1) {
       std::memcpy(place, source, static_cast<std::size_t>(columns) * bytes);
       continue;

@@ -12,12 +12,12 @@ namespace {
 
 // A call that is right: (1, 4, 6, 8) queries, (1, 2, 6, 8) keys. Each case below spoils one thing.
 struct Call {
-  std::vector<float> memory = std::vector<float>(4 * 6 * 16, 0.5f);
+  std::vector<float> memory = std::vector<float>(4 * 6 * 16, 0.5f), results = memory;
   std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(4 * 6 * 16);
   std::vector<std::int32_t> ids = std::vector<std::int32_t>(64), cu_q = {0, 3, 6}, cu_k = {0, 3, 6};
   Tensor flat = Tensor::zeros(DType::f32, 4, 6, 8);
   In<4> q = f32(1, 4, 6, 8), k = f32(1, 2, 6, 8), v = f32(1, 2, 6, 8);
-  AttentionOutputs outs = {.out = view(memory.data(), 1, 4, 6, 8)};
+  AttentionOutputs outs = {.out = view(results.data(), 1, 4, 6, 8)};
   AttentionOptions options = {};
 
   template <std::integral... I>
