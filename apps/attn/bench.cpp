@@ -98,7 +98,8 @@ void bench(const BenchCommand& command) {
   BenchResult result{.flops = work.flops, .bytes = work.bytes};
   result.call = work.describe(context);
   progress.stage("measuring the machine");
-  result.roofline = measure_roofline(work.q.dtype() == DType::f64 ? DType::f64 : DType::f32, context);
+  const DType dtype = work.q.dtype();
+  result.roofline = measure_roofline(dtype == DType::f64 || dtype == DType::bf16 ? dtype : DType::f32, context);
   progress.stage("timing attention");
   result.timing = time_call(work, context, command.seconds);
   progress.hide();

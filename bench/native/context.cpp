@@ -42,3 +42,10 @@ BENCH_API int bench_roofline(int threads, const char* isa, double* flops, double
     *bytes = roofline.bytes_per_second;
   });
 }
+
+// flop/s in registers of one core in products of bf16; 0 where the context widens them.
+BENCH_API double bench_bf16_peak() {
+  attn::Context& context = bench::context_of(1);
+  if (context.isa() != "amx" && context.isa() != "avx512_bf16") return 0;
+  return attn::measure_roofline(attn::DType::bf16, context).flops_per_second;
+}

@@ -49,8 +49,10 @@ def wanted(rows, is_quick):
 
 
 def share_of_peak(entry, time, peaks):
-    """Of one core's multiply-add peak times the threads, in percent."""
-    return 100 * entry["flops"] / time / (peaks["1"]["flops"] * entry["row"]["threads"])
+    """Of one core's peak times the threads, in percent: that of f32 multiply-adds, or of products of bf16 where attn says
+    that its kernel makes them."""
+    in_bf16 = "of bf16" in entry["peers"]["attn"].get("says", "")
+    return 100 * entry["flops"] / time / (peaks["1"]["bf16" if in_bf16 else "flops"] * entry["row"]["threads"])
 
 
 def share_of_reading(entry, time, peaks):

@@ -22,6 +22,7 @@ def cpuinfo(field):
 
 def kind(isa):
     """The column of limits.json that this machine is judged by: the instruction set that attn takes, and the maker."""
+    isa = "avx512" if isa in ("amx", "avx512_bf16") else isa
     return isa + "-" + {"GenuineIntel": "intel", "AuthenticAMD": "amd"}.get(cpuinfo("vendor_id"), "other")
 
 

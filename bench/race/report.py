@@ -138,7 +138,7 @@ def machine_text(verb, measured):
                       for threads, p in sorted(peaks.items()))
     bf16 = peaks["1"]["bf16"]
     rates += "; one core by instruction set: " + ", ".join(f"{isa} {p / 1e9:.1f} GF/s" for isa, p in measured["peaks_by_isa"].items())
-    rates += f"; bf16 dot product {bf16 / 1e9:.1f} GF/s a core" if bf16 else "; no bf16 dot product"
+    rates += f"; products of bf16 {bf16 / 1e9:.1f} GF/s a core" if bf16 else "; no products of bf16"
     kernels = sorted({e["peers"]["attn"]["says"] for e in measured["rows"] if e["peers"]["attn"].get("says")})
     versions = ", ".join(f"{title_of(name)} {about}" for name, about in measured["versions"].items() if name != "attn")
     return "\n".join([

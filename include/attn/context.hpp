@@ -54,7 +54,8 @@ class ATTN_API Context {
 // The context of calls that name none, made at first use with default options.
 ATTN_API Context& default_context();
 
-// Instruction sets that are compiled in and that this machine has, best first: "avx512", "avx2", "baseline", ...
+// Instruction sets that are compiled in and that this machine has, best first: "avx512", "avx2", "baseline", ... Those
+// with products of bf16 have names of their own: "amx" and "avx512_bf16" are "avx512" for everything else.
 ATTN_API std::vector<std::string> available_isas();
 
 }  // namespace attn

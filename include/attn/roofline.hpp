@@ -21,9 +21,10 @@ struct Roofline {
 
 }  // namespace ATTN_ABI
 
-// Measures both, with all threads of the context together, on its instruction set; `sums` is the dtype that sums are
-// held in, f32 or f64. The best of several short runs, so that what else goes on counts little: about 0.3 s, and 256 MB
-// of the context's memory while it lasts. Throws Error for other dtypes, std::bad_alloc when there is no memory.
-ATTN_API Roofline measure_roofline(DType sums = DType::f32, Context& context = default_context());
+// Measures both, with all threads of the context together, on its instruction set; `products` is the dtype of what is
+// multiplied: f32, f64, or bf16 by what the set has for it (AMX tiles, dot products; f32 where it has nothing). The
+// best of several short runs, so that what else goes on counts little: about 0.3 s, and 256 MB of the context's memory
+// while it lasts. Throws Error for other dtypes, std::bad_alloc when there is no memory.
+ATTN_API Roofline measure_roofline(DType products = DType::f32, Context& context = default_context());
 
 }  // namespace attn

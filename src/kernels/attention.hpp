@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "base/bf16_products.hpp"
 #include "kernels/philox.hpp"
 
 namespace attn::kernels {
@@ -73,6 +74,8 @@ struct AttentionTask {
   const double* alibi_slopes = nullptr;  // of each head; null: no ALiBi
   const double* sinks = nullptr;         // of each head; null: none
   DropoutPlace dropout = {};
+  // How bf16 is multiplied by bf16. Other than widened only if q, k, v and out are bf16, and the machine has it.
+  base::Bf16Products bf16 = base::Bf16Products::widened;
 
   MutableMatrix out = {};
   MutableMatrix lse = {};  // one column, of the compute type
@@ -83,7 +86,7 @@ struct AttentionTask {
   ScoreStage score_stage = ScoreStage::scaled;
 
   // Not null: what these keys contribute goes here instead of to out and lse, as numbers of the compute type: the
-  // outputs [queries][dim_v], not divided by anything, then each query's reference and sum of weights.
+  // outputs [queries][value_rows], not divided by anything, then each query's reference and sum of weights.
   void* partial = nullptr;
 
   std::ptrdiff_t head_of(std::ptrdiff_t row) const noexcept { return head_queries == 0 ? 0 : row / head_queries; }
@@ -92,17 +95,26 @@ struct AttentionTask {
 // Sums over more keys than this are made of chunks: a multiple of every kernel's block of keys.
 constexpr std::ptrdiff_t kChunkKeys = 2016;
 
+// Numbers that a query's output takes while it is summed. Products of pairs fill whole tiles of 16 dims, and sum the
+// weights, rounded as the values meet them, like one more dim.
+constexpr std::ptrdiff_t value_rows(std::ptrdiff_t dim_v, base::Bf16Products bf16) {
+  return bf16 == base::Bf16Products::widened ? dim_v : (dim_v + 15) / 16 * 16 + 1;
+}
+
 // Numbers of a partial result.
-constexpr std::ptrdiff_t partial_size(std::ptrdiff_t queries, std::ptrdiff_t dim_v) { return queries * (dim_v + 2); }
+constexpr std::ptrdiff_t partial_size(std::ptrdiff_t queries, std::ptrdiff_t value_rows) {
+  return queries * (value_rows + 2);
+}
 
 // Sizes that the kernel for an instruction set works in.
 struct AttentionTiles {
   std::ptrdiff_t queries = 0;       // of a tile: vector lanes are queries
-  std::ptrdiff_t keys = 0;          // of a block
+  std::ptrdiff_t keys = 0;          // of a block, at most
   std::ptrdiff_t task_queries = 0;  // a task should have at most so many; a multiple of `queries`
 };
 // `dim` is the larger head dim.
-AttentionTiles attention_tiles(std::int64_t target, DType compute, std::ptrdiff_t dim) noexcept;
+AttentionTiles attention_tiles(std::int64_t target, DType compute, std::ptrdiff_t dim,
+                               base::Bf16Products bf16 = base::Bf16Products::widened) noexcept;
 
 // Scratch that a task needs, in bytes, a multiple of 64. `compute` is f32 or f64.
 std::size_t attention_scratch_bytes(std::int64_t target, DType compute, const AttentionTask& task) noexcept;
@@ -112,7 +124,7 @@ std::size_t attention_scratch_bytes(std::int64_t target, DType compute, const At
 //
 // Order of operations, the same for every row whatever tile it is in. Scores are in base 2: the query is multiplied by
 // scale * log2(e); a score is one chain of fused multiply-adds over the head dim in order, from 0; then soft-cap, bias
-// and mask. Keys go in groups (of 4 or 6, by instruction set) that start at multiples of 96; where a group's largest
+// and mask. Keys go in groups (of 4 or 6, by instruction set) that count from the first; where a group's largest
 // score exceeds the row's reference by more than 8, the reference becomes that score rounded up to an integer, and what
 // was summed shrinks by a power of two, exactly (results below 2^-126 are 0). A weight is 2^(score - reference); the
 // sum and each output element are one chain over the keys in order, begun anew from 0 at every multiple of kChunkKeys;

@@ -53,7 +53,7 @@ std::ptrdiff_t row_of(const PairBlock& block, std::ptrdiff_t lane) noexcept {
 // bit, so that a row of a mask is read in order.
 template <class Word, class F>
 void keep_visible(const PairBlock& block, const PairBits& bits, const F& visible) noexcept {
-  Word seen[kBlockKeys];
+  Word seen[std::max(kBlockKeys, kPairBlockKeys)];
   for (std::ptrdiff_t lane = 0; lane < block.lanes; lane += bits.vector_lanes) {
     std::fill_n(seen, block.keys, Word{0});
     for (std::ptrdiff_t i = 0; i < bits.vector_lanes; ++i) {

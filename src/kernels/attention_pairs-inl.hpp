@@ -57,8 +57,8 @@ class PairOutputs {
   }
 
   void store_blocks(double unit, ScoreStage stage, bool as_weights) const {
-    for (std::ptrdiff_t k0 = 0; k0 < task_.keys; k0 += kBlockKeys) {
-      const std::ptrdiff_t keys = std::min(kBlockKeys, task_.keys - k0);
+    for (std::ptrdiff_t k0 = 0; k0 < task_.keys; k0 += tiles_.mem.block_keys) {
+      const std::ptrdiff_t keys = std::min(tiles_.mem.block_keys, task_.keys - k0);
       const Strip s = strip(k0, keys);
       const ScoreSteps<T> steps = steps_of(s, unit, stage);
       const Rows<T> k = tiles_.keys(k0, keys);
@@ -73,19 +73,14 @@ class PairOutputs {
     if (stage == ScoreStage::scaled) return {};
     if (stage == ScoreStage::capped) return {.softcap = static_cast<T>(task_.softcap), .unit = static_cast<T>(unit)};
     ScoreSteps<T> steps = tiles_.steps(s, unit);
-    tiles_.load_visible(s, kBlockKeys, true, steps);
+    tiles_.load_visible(s, tiles_.mem.block_keys, true, steps);
     return steps;
   }
 
-  void scores_of_vector(const Rows<T>& k, std::ptrdiff_t w, ScoreSteps<T> steps, bool as_weights) const {
+  void scores_of_vector(const Rows<T>& k, std::ptrdiff_t w, const ScoreSteps<T>& all, bool as_weights) const {
     const D d;
+    const ScoreSteps<T> steps = steps_from<kLanes>(all, w);
     const Tile<T> t = tiles_.tile(tile_, w);
-    if (steps.bias != nullptr) steps.bias += w * kLanes;
-    if (steps.slope != nullptr) {
-      steps.slope += w * kLanes;
-      steps.position += w * kLanes;
-    }
-    if (steps.visible != nullptr) steps.visible += w * steps.plane_bytes;
     for (std::ptrdiff_t j = 0; j < k.count; j += kGroup) {
       const T* row[kGroup];
       for (int r = 0; r < kGroup; ++r) row[r] = k.data + std::min(j + r, k.count - 1) * k.stride;

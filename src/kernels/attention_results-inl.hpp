@@ -26,17 +26,17 @@ class TileResults {
   using D = typename Tiles::D;
 
  public:
-  explicit TileResults(const Tiles& tiles) : tiles_(tiles), task_(tiles.task) {}
+  explicit TileResults(const Tiles& tiles) : tiles_(tiles), task_(tiles.task), rows_(tiles.mem.value_rows) {}
 
   void store_partial(std::ptrdiff_t t) const {
     const Tile<T> tile = tiles_.tile(t, 0);
     const std::ptrdiff_t first = t * tiles_.lanes, queries = tiles_.queries_of(t);
     T* out = static_cast<T*>(task_.partial);
-    T* reference = out + task_.queries * task_.dim_v;
+    T* reference = out + task_.queries * rows_;
     std::fill_n(tile.factor, tiles_.lanes, T{1});
     store_tile(D(), tile.o, tiles_.lanes, tile.factor,
-               {.dtype = dtype_of<T>, .data = out, .row_stride = task_.dim_v, .column_stride = 1}, first, queries,
-               task_.dim_v, tiles_.mem.spare);
+               {.dtype = dtype_of<T>, .data = out, .row_stride = rows_, .column_stride = 1}, first, queries, rows_,
+               tiles_.mem.spare);
     std::copy_n(tile.reference, queries, reference + first);
     std::copy_n(tile.sum, queries, reference + task_.queries + first);
   }
@@ -63,7 +63,7 @@ class TileResults {
       }
     }
     add_shares(tile.sum, share, 1, total.sum, keep);
-    add_shares(tile.o, share, task_.dim_v, total.o, keep);
+    add_shares(tile.o, share, rows_, total.o, keep);
   }
 
   void take_total(std::ptrdiff_t t) const {
@@ -75,9 +75,9 @@ class TileResults {
   // Parts without a visible key, whose sum is 0, have no reference.
   void merge(std::ptrdiff_t t, const T* partials, std::ptrdiff_t count) const {
     const Tile<T> tile = tiles_.tile(t, 0);
-    const std::ptrdiff_t size = partial_size(task_.queries, task_.dim_v);
+    const std::ptrdiff_t size = partial_size(task_.queries, rows_);
     for (std::ptrdiff_t i = 0; i < tiles_.queries_of(t); ++i) {
-      const std::ptrdiff_t row = t * tiles_.lanes + i, at = task_.queries * task_.dim_v + row;
+      const std::ptrdiff_t row = t * tiles_.lanes + i, at = task_.queries * rows_ + row;
       T top = -std::numeric_limits<T>::infinity();
       for (std::ptrdiff_t c = 0; c < count; ++c) {
         if (partials[c * size + at + task_.queries] != 0) top = std::max(top, partials[c * size + at]);
@@ -87,11 +87,22 @@ class TileResults {
         if (part[at + task_.queries] == 0) continue;
         const T shrink = std::exp2(part[at] - top);
         tile.sum[i] += part[at + task_.queries] * shrink;
-        for (std::ptrdiff_t d = 0; d < task_.dim_v; ++d) {
-          tile.o[d * tiles_.lanes + i] += part[row * task_.dim_v + d] * shrink;
+        for (std::ptrdiff_t d = 0; d < rows_; ++d) {
+          tile.o[d * tiles_.lanes + i] += part[row * rows_ + d] * shrink;
         }
         tile.reference[i] = top;
       }
+    }
+  }
+
+  // Asks for the lines that finish() will write, so that it need not wait for them.
+  void prefetch_output(std::ptrdiff_t t) const {
+    const std::ptrdiff_t bytes = static_cast<std::ptrdiff_t>(size_of(task_.out.dtype));
+    if (task_.partial != nullptr || !task_.out.wanted() || task_.out.column_stride != 1) return;
+    const std::ptrdiff_t first = t * tiles_.lanes, end = first + tiles_.queries_of(t);
+    for (std::ptrdiff_t row = first; row < end; ++row) {
+      const char* at = static_cast<const char*>(task_.out.data) + task_.out.at_row(row) * bytes;
+      for (std::ptrdiff_t i = 0; i < task_.dim_v * bytes; i += 64) prefetch(at + i);
     }
   }
 
@@ -100,37 +111,47 @@ class TileResults {
   void finish(std::ptrdiff_t t) const {
     const Tile<T> tile = tiles_.tile(t, 0);
     const std::ptrdiff_t first = t * tiles_.lanes, queries = tiles_.queries_of(t);
-    for (std::ptrdiff_t i = 0; i < tiles_.lanes; ++i) {
-      const std::ptrdiff_t row = first + std::min(i, queries - 1);
-      const double sum = static_cast<double>(tile.sum[i]), reference = static_cast<double>(tile.reference[i]);
-      double lse = -std::numeric_limits<double>::infinity();
-      if (task_.sinks != nullptr) lse = task_.sinks[task_.head_of(row)] * kLog2e;
-      tile.factor[i] = 0;
-      if (sum != 0) {
-        tile.factor[i] = T{1} / tile.sum[i];
-        if (task_.sinks != nullptr) {
-          const double top = std::max(reference, lse), share = std::exp2(reference - top);
-          const double all = sum * share + std::exp2(lse - top);
-          tile.factor[i] = static_cast<T>(share / all);
-          lse = top + std::log2(all);
-        } else if (task_.lse.wanted()) {
-          lse = reference + std::log2(sum);
-        }
-      }
-      if (task_.lse.wanted() && i < queries) {
-        static_cast<T*>(task_.lse.data)[task_.lse.at_row(row)] = static_cast<T>(lse * kLn2);
-      }
+    for (std::ptrdiff_t i = 0; i < tiles_.lanes; ++i) tile.factor[i] = tile.sum[i] == 0 ? T{0} : T{1} / tile.sum[i];
+    if (task_.sinks != nullptr || task_.lse.wanted()) {
+      for (std::ptrdiff_t i = 0; i < queries; ++i) finish_row(tile, i, first + i);
     }
     // Before the output, which may take the place of the queries.
     if (task_.weights.wanted() || task_.scores.wanted()) PairOutputs<T>(tiles_, t).store();
     if (task_.out.wanted()) {
+      if (task_.bf16 != base::Bf16Products::widened) divide_by_rounded_sum(tile);
       store_tile(D(), tile.o, tiles_.lanes, tile.factor, task_.out, first, queries, task_.dim_v, tiles_.mem.spare);
     }
   }
 
  private:
+  // Lane i of a tile: its sink joins the denominator, and its lse is stored.
+  void finish_row(const Tile<T>& tile, std::ptrdiff_t i, std::ptrdiff_t row) const {
+    const double sum = static_cast<double>(tile.sum[i]), reference = static_cast<double>(tile.reference[i]);
+    double lse = -std::numeric_limits<double>::infinity();
+    if (task_.sinks != nullptr) lse = task_.sinks[task_.head_of(row)] * kLog2e;
+    if (sum != 0) {
+      if (task_.sinks != nullptr) {
+        const double top = std::max(reference, lse), share = std::exp2(reference - top);
+        const double all = sum * share + std::exp2(lse - top);
+        tile.factor[i] = static_cast<T>(share / all);
+        lse = top + std::log2(all);
+      } else {
+        lse = reference + std::log2(sum);
+      }
+    }
+    if (task_.lse.wanted()) static_cast<T*>(task_.lse.data)[task_.lse.at_row(row)] = static_cast<T>(lse * kLn2);
+  }
+
+  // What the values were multiplied by adds up to the last row of o, and not quite to the sum.
+  void divide_by_rounded_sum(const Tile<T>& tile) const {
+    const T* rounded = tile.o + (rows_ - 1) * tiles_.lanes;
+    for (std::ptrdiff_t i = 0; i < tiles_.lanes; ++i) {
+      if (tile.sum[i] != 0) tile.factor[i] *= tile.sum[i] / rounded[i];
+    }
+  }
+
   void copy(const T* o, const T* reference, const T* sum, T* to_o, T* to_reference, T* to_sum) const {
-    std::copy_n(o, task_.dim_v * tiles_.lanes, to_o);
+    std::copy_n(o, rows_ * tiles_.lanes, to_o);
     std::copy_n(reference, tiles_.lanes, to_reference);
     std::copy_n(sum, tiles_.lanes, to_sum);
   }
@@ -151,6 +172,7 @@ class TileResults {
 
   const Tiles& tiles_;
   const AttentionTask& task_;
+  const std::ptrdiff_t rows_;  // of o
 };
 
 }  // namespace

@@ -56,10 +56,10 @@ class TaskTiles {
     const std::ptrdiff_t lane = vector * kLanes, row = t * lanes + lane;
     return {.lanes = lanes,
             .dim_qk = task.dim_qk,
-            .dim_v = task.dim_v,
-            .q = mem.q + t * lanes * task.dim_qk + lane,
+            .dim_v = mem.value_rows,
+            .q = mem.q == nullptr ? nullptr : mem.q + t * lanes * task.dim_qk + lane,
             .p = mem.p + lane,
-            .o = mem.o + t * lanes * task.dim_v + lane,
+            .o = mem.o + t * lanes * mem.value_rows + lane,
             .reference = mem.reference + row,
             .limit = mem.limit + row,
             .sum = mem.sum + row,
@@ -68,7 +68,8 @@ class TaskTiles {
 
   typename TaskScratch<T>::Total total(std::ptrdiff_t t) const {
     const std::ptrdiff_t row = t * lanes;
-    return {.o = mem.total.o + row * task.dim_v, .reference = mem.total.reference + row, .sum = mem.total.sum + row};
+    return {
+        .o = mem.total.o + row * mem.value_rows, .reference = mem.total.reference + row, .sum = mem.total.sum + row};
   }
 
   PairBlock pairs(const Strip& s, std::ptrdiff_t from, std::ptrdiff_t to) const {
@@ -126,6 +127,7 @@ class TaskTiles {
     const PairBlock block = pairs(s, s.from, std::min(to, s.to));
     const PairBits bits{
         .data = mem.visible + s.from * mask_bytes<D>(), .plane_bytes = mem.plane_bytes, .vector_lanes = kLanes};
+    steps.hiding = 0;
     for (std::ptrdiff_t w = 0; w < s.end - s.first; ++w) {
       std::uint8_t* plane = bits.data + w * bits.plane_bytes;
       const Span& seen = span(s.tile, s.first + w);
@@ -135,8 +137,10 @@ class TaskTiles {
                     std::uint8_t{0});
       } else {
         load_intervals(s, w, to, plane);
+        steps.hiding |= 1u << w;
       }
     }
+    if (to > s.to || hides_pairs(task) || (with_bias && task.bias.wanted())) steps.hiding = ~0u;
     hide_by_masks(task, block, bits);
     if (with_bias && task.bias.wanted()) hide_by_bias(task, block, bits);
     steps.visible = mem.visible;

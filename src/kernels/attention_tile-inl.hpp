@@ -74,7 +74,21 @@ struct ScoreSteps {
   const T* position = nullptr;            // [lanes], counted from the block's first key
   const std::uint8_t* visible = nullptr;  // a plane for each vector, a word for each key; null: all are
   std::ptrdiff_t plane_bytes = 0;
+  unsigned hiding = ~0u;  // a bit for each vector: whether its plane hides any
 };
+
+// The same for the tile's vectors from `vector` on.
+template <std::ptrdiff_t kLanes, class T>
+ScoreSteps<T> steps_from(ScoreSteps<T> steps, std::ptrdiff_t vector) {
+  if (steps.bias != nullptr) steps.bias += vector * kLanes;
+  if (steps.slope != nullptr) {
+    steps.slope += vector * kLanes;
+    steps.position += vector * kLanes;
+  }
+  if (steps.visible != nullptr) steps.visible += vector * steps.plane_bytes;
+  steps.hiding >>= vector;
+  return steps;
+}
 
 template <class D>
 constexpr std::ptrdiff_t mask_bytes() {
@@ -113,12 +127,12 @@ HWY_INLINE void scale_rows(D d, const Tile<T>& t, std::ptrdiff_t count, T* rows)
   }
 }
 
-// Raises the reference of each lane whose score passed its limit, and shrinks what was summed before: the sum, the
-// output, and the weights `first` .. `end` of this block. References are integers, so that the factor is a power of two
-// and it does not matter whether a weight is shrunk before it is added to the output or after.
+// Raises the reference of each lane whose score passed its limit, and shrinks what was summed before: the sum and the
+// output. References are integers, so that the factor is a power of two and it does not matter whether a weight is
+// shrunk before it is added to the output or after.
+// Returns whether weights shrink: by the tile's factors, with which the caller multiplies those of this block.
 template <int kWide, class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void raise_reference(D d, const Tile<T>& t, const hn::Vec<D>* top, std::ptrdiff_t first,
-                                  std::ptrdiff_t end) {
+HWY_NOINLINE bool raise_reference(D d, const Tile<T>& t, const hn::Vec<D>* top) {
   using V = hn::Vec<D>;
   constexpr std::ptrdiff_t kLanes = hn::MaxLanes(D());
   const V one = hn::Set(d, T{1}), unset = hn::Set(d, -std::numeric_limits<T>::infinity());
@@ -135,13 +149,12 @@ HWY_NOINLINE void raise_reference(D d, const Tile<T>& t, const hn::Vec<D>* top, 
     hn::Store(factor, d, t.factor + w * kLanes);
     shrinks = shrinks || !hn::AllTrue(d, keeps);
   }
-  if (!shrinks) return;
-  scale_rows<kWide>(d, t, t.dim_v, t.o);
-  scale_rows<kWide>(d, t, end - first, t.p + first * t.lanes);
+  if (shrinks) scale_rows<kWide>(d, t, t.dim_v, t.o);
+  return shrinks;
 }
 
 // Soft-cap, bias and visibility of a group of scores, whose first is key j of the block.
-template <int kWide, class D, class T = hn::TFromD<D>>
+template <int kWide, int kRows = kGroup, class D, class T = hn::TFromD<D>>
 HWY_INLINE void finish_scores(D d, const ScoreSteps<T>& steps, const Tile<T>& t, std::ptrdiff_t j,
                               hn::Vec<D> (*s)[kWide]) {
   using V = hn::Vec<D>;
@@ -149,17 +162,17 @@ HWY_INLINE void finish_scores(D d, const ScoreSteps<T>& steps, const Tile<T>& t,
   const V hidden = hn::Set(d, -std::numeric_limits<T>::infinity());
   if (steps.softcap != 0) {
     T* at = t.p + j * t.lanes;
-    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+    ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
       ATTN_UNROLL for (int w = 0; w < kWide; ++w) hn::Store(s[r][w], d, at + r * t.lanes + w * kLanes);
     }
-    for (int r = 0; r < kGroup; ++r) softcap_row(d, steps.softcap, steps.unit, kWide * kLanes, at + r * t.lanes);
-    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+    for (int r = 0; r < kRows; ++r) softcap_row(d, steps.softcap, steps.unit, kWide * kLanes, at + r * t.lanes);
+    ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
       ATTN_UNROLL for (int w = 0; w < kWide; ++w) s[r][w] = hn::Load(d, at + r * t.lanes + w * kLanes);
     }
   }
   if (steps.bias != nullptr) {
     const T* at = steps.bias + j * t.lanes;
-    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+    ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
       ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
         const V b = hn::Load(d, at + r * t.lanes + w * kLanes);
         s[r][w] = hn::IfThenElse(hn::Eq(b, hidden), hidden, hn::Add(s[r][w], b));
@@ -167,7 +180,7 @@ HWY_INLINE void finish_scores(D d, const ScoreSteps<T>& steps, const Tile<T>& t,
     }
   }
   if (steps.slope != nullptr) {
-    ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+    ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
       const V key = hn::Set(d, static_cast<T>(j + r));
       ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
         const V distance = hn::Abs(hn::Sub(hn::Load(d, steps.position + w * kLanes), key));
@@ -177,7 +190,8 @@ HWY_INLINE void finish_scores(D d, const ScoreSteps<T>& steps, const Tile<T>& t,
   }
   if (steps.visible != nullptr) {
     ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
-      ATTN_UNROLL for (int r = 0; r < kGroup; ++r) {
+      if ((steps.hiding >> w & 1) == 0) continue;
+      ATTN_UNROLL for (int r = 0; r < kRows; ++r) {
         s[r][w] = hn::IfThenElse(visible_lanes(d, steps, w, j + r), s[r][w], hidden);
       }
     }
@@ -197,7 +211,9 @@ HWY_INLINE void softmax_group(D d, const Tile<T>& t, std::ptrdiff_t first, std::
     ATTN_UNROLL for (int r = 1; r < kGroup; ++r) top[w] = hn::Max(top[w], s[r][w]);
     passes = hn::Or(passes, hn::Gt(top[w], hn::Load(d, t.limit + w * kLanes)));
   }
-  if (HWY_UNLIKELY(!hn::AllFalse(d, passes))) raise_reference<kWide>(d, t, top, first, j);
+  if (HWY_UNLIKELY(!hn::AllFalse(d, passes)) && raise_reference<kWide>(d, t, top)) {
+    scale_rows<kWide>(d, t, j - first, t.p + first * t.lanes);
+  }
   T* p = t.p + j * t.lanes;
   ATTN_UNROLL for (int w = 0; w < kWide; ++w) {
     const V reference = hn::Load(d, t.reference + w * kLanes);
@@ -217,12 +233,22 @@ struct NextBlock {
   Rows<T> k = {}, v = {};
 };
 
+// Into the second cache, where it is told from the first: the block now worked on fills that.
+template <class T>
+HWY_INLINE void prefetch(const T* at) {
+#if HWY_TARGET <= HWY_AVX3
+  _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1);
+#else
+  hwy::Prefetch(at);
+#endif
+}
+
 template <class T>
 HWY_INLINE void prefetch_rows(const Rows<T>& rows, std::ptrdiff_t first, std::ptrdiff_t count, std::ptrdiff_t dim) {
   const std::ptrdiff_t end = std::min(first + count, rows.count);
   for (std::ptrdiff_t r = first; r < end; ++r) {
     for (std::ptrdiff_t i = 0; i < dim; i += static_cast<std::ptrdiff_t>(64 / sizeof(T))) {
-      hwy::Prefetch(rows.data + r * rows.stride + i);
+      prefetch(rows.data + r * rows.stride + i);
     }
   }
 }

@@ -16,6 +16,7 @@
 
 #include "base/convert.hpp"
 #include "kernels/attention.hpp"
+#include "kernels/blocks-inl.hpp"
 #include "kernels/unroll.hpp"
 
 // Rows of any dtype and stride into rows of the compute type, and rows into columns and back.
@@ -144,52 +145,6 @@ void store_row(D d, const T* x, std::ptrdiff_t count, const MutableMatrix& out, 
   for (std::ptrdiff_t i = 0; i < count; ++i) base::store_as(out.dtype, out.data, at + i * out.column_stride, x[i]);
 }
 
-#if HWY_TARGET != HWY_SCALAR  // whose vectors hold one number, and have nothing to transpose
-// The four (two of f64) numbers from `column` on of each of a vector's worth of rows; block b of vector i holds row
-// i + 4 b.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> load_blocks(D d, const T* const* row, std::ptrdiff_t column) {
-  if constexpr (hn::MaxLanes(D()) * sizeof(T) <= 16) {
-    return hn::LoadU(d, row[0] + column);
-  } else {
-    const hn::Half<D> half;
-    return hn::Combine(d, load_blocks(half, row + hn::MaxLanes(half), column), load_blocks(half, row, column));
-  }
-}
-
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void store_blocks(D d, hn::Vec<D> v, T* const* row, std::ptrdiff_t column) {
-  if constexpr (hn::MaxLanes(D()) * sizeof(T) <= 16) {
-    hn::StoreU(v, d, row[0] + column);
-  } else {
-    const hn::Half<D> half;
-    store_blocks(half, hn::LowerHalf(half, v), row, column);
-    store_blocks(half, hn::UpperHalf(half, v), row + hn::MaxLanes(half), column);
-  }
-}
-
-// Transposes each 128-bit block's matrix of 4 x 4 (f64: 2 x 2) numbers.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void transpose_blocks(D d, V* v) {
-  if constexpr (sizeof(hn::TFromD<D>) == 8) {
-    const V low = hn::InterleaveLower(d, v[0], v[1]);
-    v[1] = hn::InterleaveUpper(d, v[0], v[1]);
-    v[0] = low;
-  } else {
-    const hn::Repartition<std::uint64_t, D> pairs;
-    const auto a = hn::BitCast(pairs, hn::InterleaveLower(d, v[0], v[1]));
-    const auto b = hn::BitCast(pairs, hn::InterleaveLower(d, v[2], v[3]));
-    const auto c = hn::BitCast(pairs, hn::InterleaveUpper(d, v[0], v[1]));
-    const auto e = hn::BitCast(pairs, hn::InterleaveUpper(d, v[2], v[3]));
-    v[0] = hn::BitCast(d, hn::InterleaveLower(pairs, a, b));
-    v[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, a, b));
-    v[2] = hn::BitCast(d, hn::InterleaveLower(pairs, c, e));
-    v[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, c, e));
-  }
-}
-
-#endif  // HWY_TARGET != HWY_SCALAR
-
 // dst[c * lanes + i] = factor * row[i][c], i over one vector of rows, c over `columns`.
 template <class D, class T = hn::TFromD<D>>
 void rows_to_columns([[maybe_unused]] D d, const T* const* row, std::ptrdiff_t columns, T factor, std::ptrdiff_t lanes,
@@ -224,6 +179,11 @@ void columns_to_rows([[maybe_unused]] D d, const T* src, std::ptrdiff_t lanes, c
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (kLanes >= kBlock) {
     const hn::Vec<D> f = hn::LoadU(d, factor), zero = hn::Zero(d);
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (kLanes == 16) {
+      for (; c + 16 <= columns; c += 16) columns_to_lines(d, src, lanes, f, c, row);
+    }
+#endif
     for (; c + kBlock <= columns; c += kBlock) {
       hn::Vec<D> v[kBlock];
       ATTN_UNROLL for (int i = 0; i < kBlock; ++i) {

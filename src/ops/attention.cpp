@@ -13,16 +13,16 @@ namespace attn {
 namespace {
 
 void run(const ops::AttentionPlan& plan, Context& context) {
-  const std::int64_t target = runtime::ContextAccess::isa(context).target;
-  const ops::AttentionTasks tasks(plan, target, context.threads());
+  const runtime::Isa& isa = runtime::ContextAccess::isa(context);
+  const std::int64_t target = isa.target;
+  const ops::AttentionTasks tasks(plan, target, context.threads(), isa.bf16);
   runtime::ScratchPool& pool = runtime::ContextAccess::scratch(context);
   std::optional<runtime::Scratch> shared;
   std::byte* partials = nullptr;
   if (tasks.merges() > 0) partials = shared.emplace(pool, tasks.partial_bytes()).take<std::byte>(tasks.partial_bytes());
   const std::size_t size = size_of(plan.compute);
   const auto partial_of = [&](const ops::TaskPlace& place, std::ptrdiff_t chunk) {
-    const std::ptrdiff_t each = kernels::partial_size(place.rows(), plan.v.extent(3));
-    return partials + static_cast<std::size_t>(place.partial + chunk * each) * size;
+    return partials + static_cast<std::size_t>(place.partial + chunk * tasks.partial_size(place.rows())) * size;
   };
   runtime::Executor& executor = runtime::ContextAccess::executor(context);
   executor.run(tasks.count(), [&](std::ptrdiff_t i) {
@@ -40,6 +40,18 @@ void run(const ops::AttentionPlan& plan, Context& context) {
     auto* kernel_scratch = scratch.take<std::byte>(tasks.kernel_bytes(place));
     kernels::merge_attention(target, plan.compute, task, partial_of(place, 0), place.chunks, kernel_scratch);
   });
+}
+
+std::string kernel_name(base::Bf16Products bf16) {
+  const std::string name = "queries-in-lanes online softmax";
+  switch (bf16) {
+    case base::Bf16Products::dot:
+      return name + ", dot products of bf16";
+    case base::Bf16Products::tiles:
+      return name + ", AMX tiles of bf16";
+    default:
+      return name;
+  }
 }
 
 }  // namespace
@@ -81,23 +93,25 @@ Status check_attention(In<4> q, const KeyValue& kv, const AttentionOutputs& outs
 Description describe_attention(In<4> q, const KeyValue& kv, const AttentionOutputs& outs,
                                const AttentionOptions& options, Context& context) {
   const ops::AttentionPlan plan = ops::plan_attention("describe_attention", q, kv, outs, options);
-  const std::int64_t target = runtime::ContextAccess::isa(context).target;
-  const ops::AttentionTasks tasks(plan, target, context.threads());
+  const runtime::Isa& isa = runtime::ContextAccess::isa(context);
+  const std::int64_t target = isa.target;
+  const ops::AttentionTasks tasks(plan, target, context.threads(), isa.bf16);
   const kernels::AttentionTiles tiles =
-      kernels::attention_tiles(target, plan.compute, std::max(plan.q.extent(3), plan.v.extent(3)));
+      kernels::attention_tiles(target, plan.compute, std::max(plan.q.extent(3), plan.v.extent(3)), tasks.bf16());
   std::size_t largest = 0;
   for (std::ptrdiff_t i = 0; i < tasks.count(); ++i) largest = std::max(largest, tasks.scratch_bytes(tasks.place(i)));
   const auto at_once = static_cast<std::size_t>(std::min<std::ptrdiff_t>(context.threads(), tasks.count()));
   const auto is_copied = [&](const In<4>& m) { return m.dtype() != plan.compute || m.stride(3) != 1; };
-  return {.kernel = "queries-in-lanes online softmax",
+  const bool in_pairs = tasks.bf16() != base::Bf16Products::widened;
+  return {.kernel = kernel_name(tasks.bf16()),
           .isa = context.isa(),
           .threads = context.threads(),
           .tile_q = static_cast<int>(tiles.queries),
           .tile_k = static_cast<int>(tiles.keys),
           .tasks = tasks.count(),
           .scratch_bytes = at_once * largest + tasks.partial_bytes(),
-          .copies_k = is_copied(kv.k()),
-          .copies_v = is_copied(kv.v())};
+          .copies_k = in_pairs ? kv.k().stride(3) != 1 || q.extent(3) % 32 != 0 : is_copied(kv.k()),
+          .copies_v = in_pairs || is_copied(kv.v())};
 }
 
 }  // namespace attn

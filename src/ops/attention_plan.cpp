@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/concat.hpp"
 #include "ops/attention_check.hpp"
@@ -104,25 +105,33 @@ AttentionPlan plan_operands(const char* function, In<4> q, const KeyValue& kv, c
   return plan;
 }
 
-VisibleKeys visible_keys(const AttentionPlan& plan, const Sequence& sequence, std::ptrdiff_t i) noexcept {
+void set_visible_keys(const AttentionPlan& plan, const Sequence& sequence, std::ptrdiff_t first, std::ptrdiff_t count,
+                      const VisibleKeys& visible) noexcept {
   const MaskData& mask = MaskAccess::data(plan.options->mask);
   const Align& align = plan.options->align;
-  VisibleKeys visible{.position = i + sequence.offset, .begin = 0, .end = sequence.keys};
-  if (sequence.is_gap) return visible;
+  const auto [position, begin, end] = visible;
+  std::iota(position, position + count, first + sequence.offset);
+  std::fill_n(begin, count, std::int64_t{0});
+  std::fill_n(end, count, sequence.keys);
+  if (sequence.is_gap) return;
   if (align.kind() == Align::Kind::positions) {
-    const View<const std::int32_t, 2>& positions = align.given_positions();
-    visible.position = positions(positions.extent(0) == 1 ? 0 : sequence.index, i);
+    const View<const std::int32_t, 2>& given = align.given_positions();
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      position[i] = given(given.extent(0) == 1 ? 0 : sequence.index, first + i);
+    }
   }
-  const std::int64_t p = visible.position;
-  if (mask.causal) visible.end = std::min(visible.end, p + 1);
-  if (mask.prefix) visible.end = std::min(visible.end, std::max(p + 1, *mask.prefix));
-  // Compared before they are added to p: a side may be any 64-bit number, `unbounded` among them.
-  if (mask.left < p) visible.begin = p - mask.left;
-  if (mask.right < visible.end - p) visible.end = p + mask.right + 1;
-  if (!mask.documents.empty() && (p < 0 || p >= sequence.all_keys)) visible.end = 0;
-  visible.end = std::max<std::int64_t>(visible.end, 0);
-  visible.begin = std::min(visible.begin, visible.end);
-  return visible;
+  if (!mask.is_positional()) return;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const std::int64_t p = position[i];
+    if (mask.causal) end[i] = std::min(end[i], p + 1);
+    if (mask.prefix) end[i] = std::min(end[i], std::max(p + 1, *mask.prefix));
+    // Compared before they are added to p: a side may be any 64-bit number, `unbounded` among them.
+    if (mask.left < p) begin[i] = p - mask.left;
+    if (mask.right < end[i] - p) end[i] = p + mask.right + 1;
+    if (!mask.documents.empty() && (p < 0 || p >= sequence.all_keys)) end[i] = 0;
+    end[i] = std::max<std::int64_t>(end[i], 0);
+    begin[i] = std::min(begin[i], end[i]);
+  }
 }
 
 }  // namespace attn::ops

@@ -40,11 +40,12 @@ AttentionPlan plan_attention(const char* function, In<4> q, const KeyValue& kv, 
 // The same without outputs.
 AttentionPlan plan_operands(const char* function, In<4> q, const KeyValue& kv, const AttentionOptions& options);
 
-// Where query `i` of a sequence stands among its keys, and which keys begin .. end it may see by causality, window,
-// prefix and length, all of which are intervals.
+// Of `count` queries from `first` on of a sequence: where each stands among its keys, and which keys begin .. end it
+// may see by causality, window, prefix and length, all of which are intervals.
 struct VisibleKeys {
-  std::int64_t position = 0, begin = 0, end = 0;
+  std::int64_t *position = nullptr, *begin = nullptr, *end = nullptr;
 };
-VisibleKeys visible_keys(const AttentionPlan& plan, const Sequence& sequence, std::ptrdiff_t i) noexcept;
+void set_visible_keys(const AttentionPlan& plan, const Sequence& sequence, std::ptrdiff_t first, std::ptrdiff_t count,
+                      const VisibleKeys& visible) noexcept;
 
 }  // namespace attn::ops

@@ -46,6 +46,12 @@ kernels::Matrix pairs_of(const In<4>& view, const TaskPlace& place) {
   return pairs;
 }
 
+bool is_all_bf16(const AttentionPlan& plan) {
+  const Out<4>& out = plan.outs->out;
+  return plan.q.dtype() == DType::bf16 && plan.k.dtype() == DType::bf16 && plan.v.dtype() == DType::bf16 &&
+         out.wanted() && out.dtype() == DType::bf16;
+}
+
 kernels::DocumentIds documents_of(const In<2>& ids, const TaskPlace& place) {
   const std::ptrdiff_t at = ids.extent(0) == 1 ? 0 : place.sequence->index * ids.stride(0);
   return {.dtype = ids.dtype(), .data = advanced(ids.data(), ids.dtype(), at), .stride = ids.stride(1)};
@@ -53,10 +59,10 @@ kernels::DocumentIds documents_of(const In<2>& ids, const TaskPlace& place) {
 
 }  // namespace
 
-AttentionTasks::AttentionTasks(const AttentionPlan& plan, std::int64_t target, int threads)
-    : plan_(plan), target_(target) {
+AttentionTasks::AttentionTasks(const AttentionPlan& plan, std::int64_t target, int threads, base::Bf16Products bf16)
+    : plan_(plan), target_(target), bf16_(is_all_bf16(plan) ? bf16 : base::Bf16Products::widened) {
   const kernels::AttentionTiles tiles =
-      kernels::attention_tiles(target, plan.compute, std::max(plan.q.extent(3), plan.v.extent(3)));
+      kernels::attention_tiles(target, plan.compute, std::max(plan.q.extent(3), plan.v.extent(3)), bf16_);
   const std::ptrdiff_t heads = plan.q.extent(1);
   std::ptrdiff_t rows = 0;
   for (const Sequence& s : plan.sequences) rows += s.queries * heads;
@@ -82,14 +88,14 @@ void AttentionTasks::add_group(const Sequence& s) {
   const std::ptrdiff_t places = group.blocks * group.head_blocks;
   if (group.chunks > 1) {
     for (std::ptrdiff_t i = 0; i < places; ++i) merges_.push_back(count_ + i * group.chunks);
-    partial_size_ += places * group.chunks * partial_size(group);
+    partial_size_ += places * group.chunks * partial_size(group.heads * group.queries);
   }
   count_ += places * group.chunks;
   groups_.push_back(group);
 }
 
-std::ptrdiff_t AttentionTasks::partial_size(const Group& group) const {
-  return kernels::partial_size(group.heads * group.queries, plan_.v.extent(3));
+std::ptrdiff_t AttentionTasks::partial_size(std::ptrdiff_t rows) const {
+  return kernels::partial_size(rows, kernels::value_rows(plan_.v.extent(3), bf16_));
 }
 
 TaskPlace AttentionTasks::place(std::ptrdiff_t i) const {
@@ -109,7 +115,7 @@ TaskPlace AttentionTasks::place(std::ptrdiff_t i) const {
           .heads = std::min(group->heads, plan_.group - in_group),
           .chunk = (i - group->first) % group->chunks,
           .chunks = group->chunks,
-          .partial = group->partial + local * group->chunks * partial_size(*group)};
+          .partial = group->partial + local * group->chunks * partial_size(group->heads * group->queries)};
 }
 
 std::size_t AttentionTasks::partial_bytes() const {
@@ -128,7 +134,8 @@ kernels::AttentionTask AttentionTasks::operands(const TaskPlace& place) const {
                               .k = rows_of(plan_.k, s.batch, kv_head, s.first_key),
                               .v = rows_of(plan_.v, s.batch, kv_head, s.first_key),
                               .scale = plan_.scale,
-                              .softcap = plan_.options->softcap.value_or(0)};
+                              .softcap = plan_.options->softcap.value_or(0),
+                              .bf16 = bf16_};
   if (place.chunks > 1) {
     task.key_begin = place.chunk * kChunkKeys;
     task.key_end = std::min(task.key_begin + kChunkKeys, s.keys);
@@ -141,6 +148,8 @@ std::size_t AttentionTasks::kernel_bytes(const TaskPlace& place) const {
   kernels::AttentionTask task = operands(place);
   static constexpr double kAny = 0;
   if (plan_.options->alibi.wanted()) task.alibi_slopes = &kAny;
+  task.weights.dtype = plan_.outs->weights.wanted() ? plan_.outs->weights.dtype() : DType::none;
+  task.scores.dtype = plan_.outs->scores.wanted() ? plan_.outs->scores.dtype() : DType::none;
   return kernels::attention_scratch_bytes(target_, plan_.compute, task);
 }
 
@@ -192,13 +201,11 @@ void AttentionTasks::set_masks(const TaskPlace& place, runtime::Scratch& scratch
   auto* begin = scratch.take<std::int64_t>(rows);
   auto* end = scratch.take<std::int64_t>(rows);
   auto* position = scratch.take<std::int64_t>(rows);
-  for (std::ptrdiff_t i = 0; i < place.queries; ++i) {
-    const VisibleKeys visible = visible_keys(plan_, *place.sequence, place.first_query + i);
-    for (std::ptrdiff_t row = i; row < place.rows(); row += place.queries) {
-      begin[row] = visible.begin;
-      end[row] = visible.end;
-      position[row] = visible.position;
-    }
+  set_visible_keys(plan_, *place.sequence, place.first_query, place.queries, {position, begin, end});
+  for (std::ptrdiff_t row = place.queries; row < place.rows(); row += place.queries) {  // the other heads
+    std::copy_n(begin, place.queries, begin + row);
+    std::copy_n(end, place.queries, end + row);
+    std::copy_n(position, place.queries, position + row);
   }
   task.begin = begin;
   task.end = end;

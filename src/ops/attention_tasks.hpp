@@ -28,7 +28,13 @@ struct TaskPlace {
 // their order; elsewhere the kernel does both itself, with the same bits.
 class AttentionTasks {
  public:
-  AttentionTasks(const AttentionPlan& plan, std::int64_t target, int threads);
+  // `bf16`: how the machine multiplies bf16 where all operands and the output are of that type.
+  AttentionTasks(const AttentionPlan& plan, std::int64_t target, int threads,
+                 base::Bf16Products bf16 = base::Bf16Products::widened);
+
+  base::Bf16Products bf16() const { return bf16_; }
+  // Numbers of one chunk's partial results.
+  std::ptrdiff_t partial_size(std::ptrdiff_t rows) const;
 
   std::ptrdiff_t count() const { return count_; }
   // Later queries come first: with a causal mask they are the heaviest, and light tasks at the end fill the gaps.
@@ -51,8 +57,6 @@ class AttentionTasks {
     std::ptrdiff_t partial = 0;
   };
   void add_group(const Sequence& sequence);
-  // Numbers of one chunk's partial results.
-  std::ptrdiff_t partial_size(const Group& group) const;
   kernels::AttentionTask operands(const TaskPlace& place) const;
   void set_outputs(const TaskPlace& place, kernels::AttentionTask& task) const;
   void set_heads(const TaskPlace& place, runtime::Scratch& scratch, kernels::AttentionTask& task) const;
@@ -60,6 +64,7 @@ class AttentionTasks {
 
   const AttentionPlan& plan_;
   std::int64_t target_;
+  base::Bf16Products bf16_;
   std::ptrdiff_t block_queries_ = 0, task_queries_ = 0, count_ = 0, partial_size_ = 0;
   std::vector<Group> groups_;
   std::vector<std::ptrdiff_t> merges_;  // their first chunks' tasks

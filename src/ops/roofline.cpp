@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/concat.hpp"
+#include "kernels/attention_bf16.hpp"
 #include "kernels/peak.hpp"
 #include "runtime/context_access.hpp"
 
@@ -27,15 +28,21 @@ double seconds_of(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double measure_fma(DType sums, runtime::Executor& executor, std::int64_t target) {
-  const auto work = sums == DType::f64 ? kernels::fma_work_f64 : kernels::fma_work_f32;
+double flops_of_work(DType products, const runtime::Isa& isa) {
+  if (products == DType::bf16 && isa.bf16 != base::Bf16Products::widened) {
+    return kernels::bf16_work(kFmaRounds / 4, isa.bf16, isa.target);
+  }
+  return (products == DType::f64 ? kernels::fma_work_f64 : kernels::fma_work_f32)(kFmaRounds, isa.target).flops;
+}
+
+double measure_products(DType products, runtime::Executor& executor, const runtime::Isa& isa) {
   // Pieces enough for whoever is awake to take another one.
   const std::ptrdiff_t tasks = executor.threads() == 1 ? 1 : 4 * std::ptrdiff_t{executor.threads()};
   double best = 0;
   for (int round = 0; round < 25; ++round) {
     std::atomic<double> flops = 0;
     const double seconds =
-        seconds_of([&] { executor.run(tasks, [&](std::ptrdiff_t) { flops += work(kFmaRounds, target).flops; }); });
+        seconds_of([&] { executor.run(tasks, [&](std::ptrdiff_t) { flops += flops_of_work(products, isa); }); });
     best = std::max(best, flops / seconds);
   }
   return best;
@@ -60,14 +67,15 @@ double measure_reading(runtime::Executor& executor, std::int64_t target, std::pm
 
 }  // namespace
 
-Roofline measure_roofline(DType sums, Context& context) {
-  if (sums != DType::f32 && sums != DType::f64) {
-    throw Error("measure_roofline", "sums", base::concat("dtype ", name_of(sums), ", expected f32 or f64"));
+Roofline measure_roofline(DType products, Context& context) {
+  if (products != DType::f32 && products != DType::f64 && products != DType::bf16) {
+    throw Error("measure_roofline", "products",
+                base::concat("dtype ", name_of(products), ", expected f32, f64 or bf16"));
   }
   runtime::Executor& executor = runtime::ContextAccess::executor(context);
-  const std::int64_t target = runtime::ContextAccess::isa(context).target;
-  return {.flops_per_second = measure_fma(sums, executor, target),
-          .bytes_per_second = measure_reading(executor, target, context.memory())};
+  const runtime::Isa& isa = runtime::ContextAccess::isa(context);
+  return {.flops_per_second = measure_products(products, executor, isa),
+          .bytes_per_second = measure_reading(executor, isa.target, context.memory())};
 }
 
 }  // namespace attn

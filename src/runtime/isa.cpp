@@ -4,11 +4,13 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <attn/context.hpp>
 #include <attn/error.hpp>
 #include <cstdlib>
 
 #include "base/concat.hpp"
+#include "runtime/cpu_bf16.hpp"
 
 namespace attn {
 namespace runtime {
@@ -28,8 +30,26 @@ std::vector<Isa> isas_in(std::int64_t targets) {
   std::vector<Isa> isas;
   for (int bit = 0; bit < 63; ++bit) {  // Highway numbers better targets lower.
     const std::int64_t target = std::int64_t{1} << bit;
-    if ((targets & target) != 0) isas.push_back({isa_name(target), target});
+    if ((targets & target) != 0) isas.push_back({.name = isa_name(target), .target = target});
   }
+  return isas;
+}
+
+// AVX-512 with what this processor has for bf16 besides, each before what it is faster than.
+std::vector<Isa> with_bf16(std::vector<Isa> isas) {
+#if HWY_ARCH_X86
+  const auto avx512 = std::find_if(isas.begin(), isas.end(), [](const Isa& isa) { return isa.target == HWY_AVX3; });
+  if (avx512 == isas.end()) return isas;
+  static const CpuBf16 has = detect_cpu_bf16();
+  const Isa dot{.name = "avx512_bf16", .target = HWY_AVX3, .bf16 = base::Bf16Products::dot};
+  const Isa tiles{.name = "amx", .target = HWY_AVX3, .bf16 = base::Bf16Products::tiles};
+  std::vector<Isa> sets;
+  if (has.tiles) sets.push_back(tiles);
+  if (has.fast_dot) sets.push_back(dot);
+  sets.push_back(*avx512);
+  if (has.dot && !has.fast_dot) sets.push_back(dot);
+  isas.insert(isas.erase(avx512), sets.begin(), sets.end());
+#endif
   return isas;
 }
 
@@ -43,7 +63,9 @@ std::string names(const std::vector<Isa>& isas) {
 
 std::vector<Isa> compiled_isas() { return isas_in(HWY_TARGETS); }
 
-std::vector<Isa> machine_isas() { return isas_in(HWY_TARGETS & (hwy::SupportedTargets() | HWY_STATIC_TARGET)); }
+std::vector<Isa> machine_isas() {
+  return with_bf16(isas_in(HWY_TARGETS & (hwy::SupportedTargets() | HWY_STATIC_TARGET)));
+}
 
 Isa choose_isa(const std::string& wanted) {
   const std::vector<Isa> have = machine_isas();

@@ -5,12 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "base/bf16_products.hpp"
+
 namespace attn::runtime {
 
-// An instruction set that is compiled in: its name, and its bit in Highway's numbering, by which kernels are chosen.
+// An instruction set that is compiled in: its name, its bit in Highway's numbering, by which kernels are chosen, and
+// how they multiply bf16 where they may choose.
 struct Isa {
   std::string name;
   std::int64_t target = 0;
+  base::Bf16Products bf16 = base::Bf16Products::widened;
 };
 
 // Compiled in, best first; and those of them that this machine has.

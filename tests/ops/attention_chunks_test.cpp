@@ -15,7 +15,8 @@ struct Results {
   Tensor out, lse;
 
   Results(DType dtype, std::ptrdiff_t queries)
-      : out(poisoned_tensor(dtype, 1, 4, queries, 12)), lse(poisoned_tensor(dtype, 1, 4, queries)) {}
+      : out(poisoned_tensor(dtype, 1, 4, queries, 12)),
+        lse(poisoned_tensor(dtype == DType::f64 ? DType::f64 : DType::f32, 1, 4, queries)) {}
   AttentionOutputs wanted() { return {.out = out, .lse = lse}; }
 };
 
@@ -48,7 +49,7 @@ std::vector<OptionSet> option_sets(const Tensor& sink) {
 // group, or without them.
 TEST(AttentionChunks, FewQueriesGiveTheBitsOfMany) {
   const Tensor sink = Tensor::of<float>({0.5f, 0.25f, 0.125f, 0.1f}, 4);
-  for (const DType dtype : {DType::f32, DType::f64}) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
     const Tensor q = normal_tensor(dtype, 1, 1, 4, kQueries, 16), k = normal_tensor(dtype, 2, 1, 2, kKeys, 16),
                  v = normal_tensor(dtype, 3, 1, 2, kKeys, 12);
     for (const std::string& isa : available_isas()) {

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace attn::base {
+
+// What multiplies bf16 by bf16: multiply-adds of f32, to which operands are widened; the processor's dot product of
+// pairs (AVX512-BF16); or its tiles (AMX-BF16).
+enum class Bf16Products { widened, dot, tiles };
+
+}  // namespace attn::base
