@@ -10,5 +10,5 @@
 #elif HWY_COMPILER_CLANG
 #define ATTN_UNROLL _Pragma("unroll")
 #else
-#define ATTN_UNROLL _Pragma("GCC unroll 16")
+#define ATTN_UNROLL _Pragma("GCC unroll 32")
 #endif
