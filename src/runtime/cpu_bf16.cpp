@@ -21,8 +21,8 @@ bool ask_for_tiles() noexcept {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// Zen 4 and 5 do a dot product of 32 pairs a cycle, twice what they do in f32; Intel's processors do it at half that
-// rate, and have tiles instead.
+// AMD's processors multiply more numbers a cycle by dot products of bf16 than by multiply-adds of f32, Intel's fewer:
+// those have tiles instead.
 bool is_amd() noexcept {
   unsigned a = 0, vendor[3] = {};
   if (__get_cpuid(0, &a, &vendor[0], &vendor[2], &vendor[1]) == 0) return false;
