@@ -10,7 +10,7 @@
 namespace attn::autograd {
 namespace {
 
-constexpr std::string_view kWhere = "backward";
+constexpr std::string_view kBackward = "backward";
 
 // The gradient of one node while its parts arrive.
 struct Sum {
@@ -35,7 +35,7 @@ std::vector<std::shared_ptr<Node>> tape_behind(const std::shared_ptr<Node>& root
   std::unordered_map<const Node*, bool> seen{{root.get(), true}};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i]->is_used) {
-      throw Error(kWhere, nodes[i]->op, "was run backward before, expected a tape that is used once");
+      throw Error(kBackward, nodes[i]->op, "was run backward before, expected a tape that is used once");
     }
     for (std::size_t n = 0; n < nodes[i]->inputs.size(); ++n) {
       const std::shared_ptr<Node> input = nodes[i]->inputs[n];
@@ -61,13 +61,13 @@ void run(const std::shared_ptr<Node>& root, const Tensor& seed, Context& context
       } else {
         const std::vector<Tensor> grads = node->backward(sum.grad, context);
         if (grads.size() != node->inputs.size()) {
-          throw Error(kWhere, node->op,
+          throw Error(kBackward, node->op,
                       base::concat("gave ", grads.size(), " gradients, expected one for each of ", node->inputs.size(),
                                    " inputs"));
         }
         for (std::size_t i = 0; i < grads.size(); ++i) {
           if (node->inputs[i] == nullptr || !grads[i].has_value()) continue;
-          check_grad(kWhere, node->op + ": gradient " + std::to_string(i), *node->inputs[i], grads[i]);
+          check_grad(kBackward, node->op + ": gradient " + std::to_string(i), *node->inputs[i], grads[i]);
           sums[node->inputs[i].get()].add(grads[i], context);
         }
       }
@@ -80,14 +80,14 @@ void run(const std::shared_ptr<Node>& root, const Tensor& seed, Context& context
 }  // namespace
 
 void Variable::backward(const Tensor& grad, Context& context) const {
-  if (node_ == nullptr) throw Error(kWhere, "", "the variable was computed from nothing that needs a gradient");
-  check_grad(kWhere, "grad", *node_, grad);
+  if (node_ == nullptr) throw Error(kBackward, "", "the variable was computed from nothing that needs a gradient");
+  check_grad(kBackward, "grad", *node_, grad);
   run(node_, grad, context);
 }
 
 void Variable::backward(Context& context) const {
   if (value_.size() != 1) {
-    throw Error(kWhere, "",
+    throw Error(kBackward, "",
                 base::concat("the variable has shape ", base::shape_text(shape()),
                              ", expected one number, or a gradient to begin with"));
   }

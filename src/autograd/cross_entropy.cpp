@@ -14,7 +14,7 @@
 namespace attn::autograd {
 namespace {
 
-constexpr std::string_view kWhere = "cross_entropy";
+constexpr std::string_view kCrossEntropy = "cross_entropy";
 
 // With w the classes' weights, e the smoothing, C the number of classes, p = softmax(x):
 // loss = (1 - e) w[t] (-log p[t]) + e / C sum over c of w[c] (-log p[c]), divided by the sum of w[t] over the rows.
@@ -90,21 +90,21 @@ Tensor backward(const Saved& saved, double dy, Context& context) {
 }
 
 void check(const Variable& logits, const Tensor& targets, const CrossEntropyOptions& options) {
-  check_operand(kWhere, "logits", logits.value());
+  check_operand(kCrossEntropy, "logits", logits.value());
   const std::span<const std::ptrdiff_t> shape = logits.shape();
   if (shape.empty() || shape.back() == 0 ||
       !std::equal(targets.shape().begin(), targets.shape().end(), shape.begin(), shape.end() - 1)) {
-    throw Error(kWhere, "targets",
+    throw Error(kCrossEntropy, "targets",
                 base::concat("shape ", base::shape_text(targets.shape()), ", expected that of the logits, ",
                              base::shape_text(shape), ", without the classes"));
   }
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1)) {
-    throw Error(kWhere, "label_smoothing", base::concat(options.label_smoothing, ", expected 0 to 1"));
+    throw Error(kCrossEntropy, "label_smoothing", base::concat(options.label_smoothing, ", expected 0 to 1"));
   }
   if (!options.weight.has_value()) return;
-  check_operand(kWhere, "weight", options.weight);
+  check_operand(kCrossEntropy, "weight", options.weight);
   if (options.weight.rank() != 1 || options.weight.extent(0) != shape.back()) {
-    throw Error(kWhere, "weight",
+    throw Error(kCrossEntropy, "weight",
                 base::concat("shape ", base::shape_text(options.weight.shape()), ", expected (", shape.back(), ")"));
   }
 }
@@ -116,7 +116,7 @@ Variable cross_entropy(const Variable& logits, const Tensor& targets, const Cros
   check(logits, targets, options);
   const std::ptrdiff_t classes = logits.extent(-1);
   Saved saved{.logits = dense(logits.value(), computed_in(logits.dtype()), context),
-              .targets = checked_ids(kWhere, "targets", targets, classes, options.ignore_index),
+              .targets = checked_ids(kCrossEntropy, "targets", targets, classes, options.ignore_index),
               .smoothing = options.label_smoothing,
               .ignored = options.ignore_index,
               .like = shape_of(logits.value())};
@@ -132,7 +132,7 @@ Variable cross_entropy(const Variable& logits, const Tensor& targets, const Cros
   Tensor loss = Tensor::empty(saved.logits.dtype(), std::span<const std::ptrdiff_t>(), context.memory());
   const double value = with_type(logits.dtype(), [&](auto zero) { return loss_of<decltype(zero)>(saved, context); });
   base::store_as(loss.dtype(), loss.data(), 0, value);
-  return record(kWhere, {logits}, loss, [saved = std::move(saved)](const Tensor& dy, Context& c) {
+  return record(kCrossEntropy, {logits}, loss, [saved = std::move(saved)](const Tensor& dy, Context& c) {
     const double g = base::load_as<double>(dy.dtype(), dy.data(), 0);
     return std::vector{with_type(saved.like.dtype, [&](auto zero) { return backward<decltype(zero)>(saved, g, c); })};
   });

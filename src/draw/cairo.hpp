@@ -3,6 +3,7 @@
 
 #include <pango/pangocairo.h>
 
+#include <attn/draw/colormap.hpp>
 #include <memory>
 
 namespace attn::draw {
@@ -21,5 +22,9 @@ using FontOptions = std::unique_ptr<cairo_font_options_t, Release<cairo_font_opt
 using FontDescription = std::unique_ptr<PangoFontDescription, Release<pango_font_description_free>>;
 template <class T>
 using GObjectOwner = std::unique_ptr<T, Release<g_object_unref>>;
+
+inline void set_colour(cairo_t* canvas, Rgb c) {
+  cairo_set_source_rgb(canvas, c.red / 255.0, c.green / 255.0, c.blue / 255.0);
+}
 
 }  // namespace attn::draw

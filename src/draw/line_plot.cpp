@@ -14,7 +14,7 @@ namespace attn::draw {
 namespace {
 
 constexpr std::string_view kLinePlot = "line_plot";
-constexpr double kMargin = 12;
+constexpr double kPlotMargin = 12;
 constexpr Rgb kAxis{120, 120, 120}, kGrid{228, 228, 228};
 // Told apart by the colour-blind too (Okabe and Ito, 2008), without the yellow, which white swallows.
 constexpr Rgb kColours[] = {{0, 114, 178},  {213, 94, 0},  {0, 158, 115}, {204, 121, 167},
@@ -31,10 +31,6 @@ struct Plot {
   double to_x(double value) const { return box.x + box.width * (value - x.min) / (x.max - x.min); }
   double to_y(double value) const { return box.bottom() - box.height * (value - y.min) / (y.max - y.min); }
 };
-
-void set_colour(cairo_t* canvas, Rgb c) {
-  cairo_set_source_rgb(canvas, c.red / 255.0, c.green / 255.0, c.blue / 255.0);
-}
 
 void check_options(const LinePlotOptions& o) {
   const auto check = [](const char* option, double found, double min, double max) {
@@ -88,10 +84,10 @@ void lay_out(Plot& plot) {
   }
   const bool has_legend =
       std::any_of(plot.lines.begin(), plot.lines.end(), [](const Line& l) { return !l.name.empty(); });
-  const double left = kMargin + (o.y_title.empty() ? 0 : line) + labels + 6;
-  const double top = kMargin + (o.title.empty() ? 0 : 1.3 * line) + (has_legend ? line : 0);
-  const double bottom = kMargin + (o.x_title.empty() ? 0 : line) + line;
-  plot.box = {left, top, o.width - left - 2.5 * kMargin, o.height - top - bottom};
+  const double left = kPlotMargin + (o.y_title.empty() ? 0 : line) + labels + 6;
+  const double top = kPlotMargin + (o.title.empty() ? 0 : 1.3 * line) + (has_legend ? line : 0);
+  const double bottom = kPlotMargin + (o.x_title.empty() ? 0 : line) + line;
+  plot.box = {left, top, o.width - left - 2.5 * kPlotMargin, o.height - top - bottom};
   plot.x_ticks = ticks_of(plot.x, 60 / plot.box.width);
 }
 
@@ -130,9 +126,9 @@ void paint_titles(cairo_t* canvas, const Plot& plot) {
   const LinePlotOptions& o = plot.options;
   const Box& box = plot.box;
   const double line = 1.6 * o.font_size;
-  double top = kMargin;
+  double top = kPlotMargin;
   if (!o.title.empty()) {
-    const Box place{kMargin, top, o.width - 2 * kMargin, line};
+    const Box place{kPlotMargin, top, o.width - 2 * kPlotMargin, line};
     plot.renderer.draw(canvas, {o.title, place, {1.2 * o.font_size, true}, TextAlign::centre});
     top += 1.3 * line;
   }
@@ -141,7 +137,7 @@ void paint_titles(cairo_t* canvas, const Plot& plot) {
     plot.renderer.draw(canvas, {o.x_title, place, {o.font_size}, TextAlign::centre});
   }
   if (!o.y_title.empty()) {
-    plot.renderer.draw(canvas, {o.y_title, {kMargin, box.y, line, box.height}, {o.font_size}, TextAlign::centre, true});
+    plot.renderer.draw(canvas, {o.y_title, {kPlotMargin, box.y, line, box.height}, {o.font_size}, TextAlign::centre, true});
   }
   double x = box.x;
   for (std::size_t l = 0; l < plot.lines.size(); ++l) {

@@ -12,10 +12,6 @@ constexpr std::size_t kMostRectangles = 6000;
 constexpr int kBarSteps = 128;
 constexpr Rgb kFrame{150, 150, 150};
 
-void set_colour(cairo_t* canvas, Rgb c) {
-  cairo_set_source_rgb(canvas, c.red / 255.0, c.green / 255.0, c.blue / 255.0);
-}
-
 Rgb colour_of(std::uint32_t pixel) {
   return {static_cast<std::uint8_t>(pixel >> 16), static_cast<std::uint8_t>(pixel >> 8),
           static_cast<std::uint8_t>(pixel)};

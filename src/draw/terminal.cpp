@@ -14,7 +14,7 @@
 namespace attn::draw {
 namespace {
 
-constexpr std::string_view kWhere = "terminal_heat_map";
+constexpr std::string_view kTerminalHeatMap = "terminal_heat_map";
 constexpr std::ptrdiff_t kLeastWidth = 40;
 constexpr std::ptrdiff_t kLeastCell = 2;      // columns; about square, as a column is half as wide as high
 constexpr std::ptrdiff_t kWidestCell = 9;     // that cells grow to for a label above them
@@ -170,19 +170,19 @@ class HeatMap {
 
 void check_labels(const char* option, const std::vector<std::string>& labels, std::ptrdiff_t count) {
   if (labels.empty() || labels.size() == static_cast<std::size_t>(count)) return;
-  throw Error(kWhere, option, base::concat("found ", labels.size(), ", expected ", count, " as in the matrix"));
+  throw Error(kTerminalHeatMap, option, base::concat("found ", labels.size(), ", expected ", count, " as in the matrix"));
 }
 
 }  // namespace
 
 std::string terminal_heat_map(const In<2>& values, const TerminalOptions& options) {
-  const View<const float, 2> matrix = checked_picture(kWhere, "values", values);
+  const View<const float, 2> matrix = checked_picture(kTerminalHeatMap, "values", values);
   check_labels("row_labels", options.row_labels, matrix.extent(0));
   check_labels("column_labels", options.column_labels, matrix.extent(1));
   if (options.max_width < kLeastWidth) {
-    throw Error(kWhere, "max_width", base::concat("found ", options.max_width, ", expected ", kLeastWidth, " or more"));
+    throw Error(kTerminalHeatMap, "max_width", base::concat("found ", options.max_width, ", expected ", kLeastWidth, " or more"));
   }
-  if (options.range) check_range(kWhere, *options.range);
+  if (options.range) check_range(kTerminalHeatMap, *options.range);
   return HeatMap(matrix, options, options.range ? *options.range : value_range_of({&values, 1})).text();
 }
 

@@ -12,16 +12,16 @@ namespace {
 using base::concat;
 using base::shape_text;
 
-constexpr std::string_view kWhere = "inspect::explain";
+constexpr std::string_view kExplain = "inspect::explain";
 
 Tensor matrix(const Tensor& given, std::string_view name) {
-  if (!given.has_value()) throw Error(kWhere, name, "missing, expected a matrix");
+  if (!given.has_value()) throw Error(kExplain, name, "missing, expected a matrix");
   if (given.rank() != 2) {
-    throw Error(kWhere, name, concat("shape ", shape_text(given.shape()), ", expected a matrix"));
+    throw Error(kExplain, name, concat("shape ", shape_text(given.shape()), ", expected a matrix"));
   }
   if (given.dtype() != DType::f32 && given.dtype() != DType::f64 && given.dtype() != DType::bf16 &&
       given.dtype() != DType::f16) {
-    throw Error(kWhere, name, concat("dtype ", name_of(given.dtype()), ", expected f32, f64, bf16 or f16"));
+    throw Error(kExplain, name, concat("dtype ", name_of(given.dtype()), ", expected f32, f64, bf16 or f16"));
   }
   return given.to(DType::f64);
 }
@@ -30,7 +30,7 @@ Tensor matrix(const Tensor& given, std::string_view name) {
 Tensor product(const Tensor& x, const Tensor& w, std::string_view name) {
   const std::ptrdiff_t rows = x.extent(0), depth = x.extent(1), columns = w.extent(1);
   if (w.extent(0) != depth) {
-    throw Error(kWhere, name, concat(w.extent(0), " rows, expected ", depth, " as x has columns"));
+    throw Error(kExplain, name, concat(w.extent(0), " rows, expected ", depth, " as x has columns"));
   }
   Tensor result = Tensor::empty(DType::f64, rows, columns);
   const View<const double, 2> a = x.view<double, 2>(), b = w.view<double, 2>();
@@ -75,7 +75,7 @@ class Explainer {
     const bool is_projected =
         example.x.has_value() || example.w_q.has_value() || example.w_k.has_value() || example.w_v.has_value();
     if (is_projected == (example.q.has_value() || example.k.has_value() || example.v.has_value())) {
-      throw Error(kWhere, "example", "expected either x with w_q, w_k and w_v, or q, k and v");
+      throw Error(kExplain, "example", "expected either x with w_q, w_k and w_v, or q, k and v");
     }
     if (is_projected) {
       const Tensor x = matrix(example.x, "x"), w_q = matrix(example.w_q, "w_q"), w_k = matrix(example.w_k, "w_k"),
@@ -101,7 +101,7 @@ class Explainer {
   void check_tokens(std::size_t found) const {
     const auto count = static_cast<std::ptrdiff_t>(found);
     if (count == 0 || count == q_.extent(0) || count == k_.extent(0)) return;
-    throw Error(kWhere, "tokens", concat(count, ", expected ", q_.extent(0), " as there are queries"));
+    throw Error(kExplain, "tokens", concat(count, ", expected ", q_.extent(0), " as there are queries"));
   }
 
   // The steps between Q, K and the softmax. What a step leaves as it was is not shown.
@@ -147,8 +147,8 @@ class Explainer {
 }  // namespace
 
 Explanation explain(const Example& example, const AttentionOptions& options, Context& context) {
-  if (options.dropout.p != 0) throw Error(kWhere, "dropout", "expected none: its steps could not be checked by hand");
-  if (!options.packing.cu_q.empty()) throw Error(kWhere, "packing", "expected none: an example is one sequence");
+  if (options.dropout.p != 0) throw Error(kExplain, "dropout", "expected none: its steps could not be checked by hand");
+  if (!options.packing.cu_q.empty()) throw Error(kExplain, "packing", "expected none: an example is one sequence");
   return {.steps = Explainer(options, context).explain(example), .tokens = example.tokens, .note = example.note};
 }
 

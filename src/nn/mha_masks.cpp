@@ -12,10 +12,8 @@
 namespace attn::nn {
 namespace {
 
-constexpr std::string_view kWhere = "MultiHeadAttention";
-
 [[noreturn]] void refuse_shape(const char* name, const Input& mask, const std::string& expected) {
-  throw Error(kWhere, name, base::concat("shape ", base::shape_text(mask.shape()), ", expected ", expected));
+  throw Error(kMultiHeadAttention, name, base::concat("shape ", base::shape_text(mask.shape()), ", expected ", expected));
 }
 
 bool has_shape(const Input& mask, std::initializer_list<std::ptrdiff_t> shape) {
@@ -45,15 +43,15 @@ void for_each_place(const Extents<4>& extents, const F& f) {
 }  // namespace
 
 MhaSizes mha_sizes(const MhaShape& shape, const Input& query, const Input& key, const Input& value, DType dtype) {
-  const TokenBatch q = token_batch(kWhere, "query", query, shape.layout, shape.embed_dim);
-  const TokenBatch k = token_batch(kWhere, "key", key, shape.layout, shape.kdim);
-  const TokenBatch v = token_batch(kWhere, "value", value, shape.layout, shape.vdim);
+  const TokenBatch q = token_batch(kMultiHeadAttention, "query", query, shape.layout, shape.embed_dim);
+  const TokenBatch k = token_batch(kMultiHeadAttention, "key", key, shape.layout, shape.kdim);
+  const TokenBatch v = token_batch(kMultiHeadAttention, "value", value, shape.layout, shape.vdim);
   if (k.batch() != q.batch() || k.is_batched != q.is_batched) {
-    throw Error(kWhere, "key",
+    throw Error(kMultiHeadAttention, "key",
                 base::concat("shape ", base::shape_text(key.shape()), ", expected the query's batch of ", q.batch()));
   }
   if (v.batch() != k.batch() || v.count() != k.count() || v.is_batched != k.is_batched) {
-    throw Error(kWhere, "value",
+    throw Error(kMultiHeadAttention, "value",
                 base::concat("shape ", base::shape_text(value.shape()), ", expected the key's batch of ", k.batch(),
                              " and ", k.count(), " tokens"));
   }
@@ -94,21 +92,21 @@ MhaMasks::MhaMasks(const MhaOptions& options, const MhaSizes& sizes, Context& co
 }
 
 void MhaMasks::add(const char* name, const Input& mask, const Extents<4>& extents, const Extents<4>& strides) {
-  check_memory(kWhere, name, mask);
+  check_memory(kMultiHeadAttention, name, mask);
   const In<4> view(mask.dtype(), mask.data(), extents, strides);
   if (is_floating(mask.dtype())) {
     biases_.push_back(view);
   } else if (mask.dtype() == DType::boolean || mask.dtype() == DType::u8) {
     attention_.mask = attention_.mask & Mask::drop(with_appended(view));
   } else {
-    throw Error(kWhere, name,
+    throw Error(kMultiHeadAttention, name,
                 base::concat("dtype ", name_of(mask.dtype()), ", expected boolean, u8 or a floating dtype"));
   }
 }
 
 void MhaMasks::add_causal(const Align& align) {
   if (align.kind() != Align::Kind::unspecified && align.kind() != Align::Kind::top_left) {
-    throw Error(kWhere, "is_causal",
+    throw Error(kMultiHeadAttention, "is_causal",
                 "means top_left, but attention.align says otherwise; expected Mask::causal() in attention.mask");
   }
   if (sizes_.appended == 0) {
@@ -142,11 +140,11 @@ In<4> MhaMasks::with_appended(const In<4>& hidden) {
 // The caller's own bias, which is added to others here and so never gets to the checks of attention.
 void MhaMasks::check_bias() const {
   const In<4>& bias = attention_.bias;
-  ops::check_floating(kWhere, "attention.bias", bias);
+  ops::check_floating(kMultiHeadAttention, "attention.bias", bias);
   const Extents<4> whole(sizes_.batch, sizes_.heads, sizes_.queries, sizes_.keys + sizes_.appended);
   for (int d = 0; d < 4; ++d) {
     if (bias.extent(d) == 1 || bias.extent(d) == whole[d]) continue;
-    throw Error(kWhere, "attention.bias",
+    throw Error(kMultiHeadAttention, "attention.bias",
                 base::concat("shape ", base::shape_text(bias.extents().n), ", expected ", base::shape_text(whole.n),
                              " or extents of 1"));
   }

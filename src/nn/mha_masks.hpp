@@ -2,9 +2,13 @@
 #pragma once
 
 #include <attn/nn/multi_head_attention.hpp>
+#include <string_view>
 #include <vector>
 
 namespace attn::nn {
+
+// What its errors name first.
+inline constexpr std::string_view kMultiHeadAttention = "MultiHeadAttention";
 
 // Sizes of one call.
 struct MhaSizes {

@@ -17,8 +17,6 @@
 namespace attn::nn {
 namespace {
 
-constexpr std::string_view kWhere = "MultiHeadAttention";
-
 Variable to_batch_first(const Variable& x, Layout layout, Context& context) {
   if (x.value().rank() == 2) return autograd::reshape(x, {1, x.extent(0), x.extent(1)}, context);
   return layout == Layout::batch_first ? x : autograd::permute(x, {1, 0, 2});
@@ -112,8 +110,8 @@ Tensor MultiHeadAttention::weights_of(const autograd::AttentionInputs& heads, DT
 
 MhaVariables MultiHeadAttention::operator()(const Variable& query, const Variable& key, const Variable& value,
                                             const MhaOptions& options, Context& context) const {
-  check_trainable(kWhere, in_weight_variable_.has_value() ? in_weight_variable_ : q_weight_variable_);
-  if (options.norm) throw Error(kWhere, "norm", "given, expected none with gradients");
+  check_trainable(kMultiHeadAttention, in_weight_variable_.has_value() ? in_weight_variable_ : q_weight_variable_);
+  if (options.norm) throw Error(kMultiHeadAttention, "norm", "given, expected none with gradients");
   const MhaSizes sizes = mha_sizes(shape_, query.value(), key.value(), value.value(),
                                    query.dtype() == DType::f64 ? DType::f64 : DType::f32);
   const MhaMasks masks(options, sizes, context);

@@ -13,14 +13,12 @@
 namespace attn::nn {
 namespace {
 
-constexpr std::string_view kWhere = "MultiHeadAttention";
-
 // Outputs of a packed weight can be read alone from each multiple of this on.
 constexpr std::ptrdiff_t kPartStep = 16;
 
 void check(const MhaShape& s) {
   const auto at_least = [](const char* name, std::ptrdiff_t value, std::ptrdiff_t least) {
-    if (value < least) throw Error(kWhere, name, base::concat(value, ", expected ", least, " or more"));
+    if (value < least) throw Error(kMultiHeadAttention, name, base::concat(value, ", expected ", least, " or more"));
   };
   at_least("embed_dim", s.embed_dim, 0);
   at_least("num_heads", s.num_heads, 1);
@@ -28,14 +26,14 @@ void check(const MhaShape& s) {
   at_least("kdim", s.kdim, 0);
   at_least("vdim", s.vdim, 0);
   if (s.embed_dim % s.num_heads != 0) {
-    throw Error(kWhere, "embed_dim", base::concat(s.embed_dim, ", expected a multiple of num_heads ", s.num_heads));
+    throw Error(kMultiHeadAttention, "embed_dim", base::concat(s.embed_dim, ", expected a multiple of num_heads ", s.num_heads));
   }
   if (s.num_kv_heads != 0 && s.num_heads % s.num_kv_heads != 0) {
-    throw Error(kWhere, "num_kv_heads",
+    throw Error(kMultiHeadAttention, "num_kv_heads",
                 base::concat(s.num_kv_heads, ", expected a divisor of num_heads ", s.num_heads));
   }
   if (!(s.dropout_p >= 0 && s.dropout_p <= 1)) {
-    throw Error(kWhere, "dropout_p", base::concat(s.dropout_p, ", expected 0 to 1"));
+    throw Error(kMultiHeadAttention, "dropout_p", base::concat(s.dropout_p, ", expected 0 to 1"));
   }
 }
 
@@ -162,7 +160,7 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Input& query, co
   const auto key_or_value = [&](const char* name, const Input& x, const PackedWeight& weight, const In<1>& bias,
                                 const Tensor& learned) {
     if (appended == 0) return nn::project(x, weight, bias, context);
-    const TokenBatch tokens = token_batch(kWhere, name, x, layout, weight.in_features());
+    const TokenBatch tokens = token_batch(kMultiHeadAttention, name, x, layout, weight.in_features());
     return project_and_append(tokens, weight, bias, learned, appended, context);
   };
   to.memory[0] = nn::project(query, query_, q_bias, context);
@@ -181,11 +179,11 @@ MhaOutput MultiHeadAttention::operator()(Input query, Input key, Input value, co
   // The constructor makes num_kv_heads at least 1; it is 0 in a layer that was never given a shape.
   if (shape_.num_kv_heads != 0 && is_trainable()) return as_loaded(context)(query, key, value, options, context);
   if (shape_.num_kv_heads == 0 || query_.out_features() != e || query_.in_features() != e) {
-    throw Error(kWhere, "in_proj_weight", "not loaded");
+    throw Error(kMultiHeadAttention, "in_proj_weight", "not loaded");
   }
-  const TokenBatch q = token_batch(kWhere, "query", query, shape_.layout, e);
-  const TokenBatch k = token_batch(kWhere, "key", key, shape_.layout, shape_.kdim);
-  token_batch(kWhere, "value", value, shape_.layout, shape_.vdim);
+  const TokenBatch q = token_batch(kMultiHeadAttention, "query", query, shape_.layout, e);
+  const TokenBatch k = token_batch(kMultiHeadAttention, "key", key, shape_.layout, shape_.kdim);
+  token_batch(kMultiHeadAttention, "value", value, shape_.layout, shape_.vdim);
   const MhaSizes sizes = mha_sizes(shape_, query, key, value, query_.dtype());
   const std::ptrdiff_t appended = sizes.appended;
   const MhaMasks masks(options, sizes, context);

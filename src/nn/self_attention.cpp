@@ -12,7 +12,7 @@
 namespace attn::nn {
 namespace {
 
-constexpr std::string_view kWhere = "SelfAttention";
+constexpr std::string_view kSelfAttention = "SelfAttention";
 
 double number_at(const Tensor& t, std::ptrdiff_t n) {
   switch (t.dtype()) {
@@ -35,17 +35,17 @@ Tensor keep_mask(const Input& mask, std::ptrdiff_t batch, std::ptrdiff_t tokens,
   const bool fits = (mask.rank() == 2 || (mask.rank() == 3 && (mask.extent(0) == batch || mask.extent(0) == 1))) &&
                     mask.extent(-2) == tokens && mask.extent(-1) == tokens;
   if (!fits) {
-    throw Error(kWhere, "mask",
+    throw Error(kSelfAttention, "mask",
                 base::concat("shape ", base::shape_text(mask.shape()), ", expected (", tokens, ", ", tokens, ") or (",
                              batch, ", ", tokens, ", ", tokens, ")"));
   }
-  check_memory(kWhere, "mask", mask);
+  check_memory(kSelfAttention, "mask", mask);
   const Tensor given = contiguous(mask, context);
   const std::ptrdiff_t shape[] = {mask.rank() == 3 ? mask.extent(0) : 1, 1, tokens, tokens};
   Tensor keep = Tensor::empty(DType::boolean, shape, context.memory());
   for (std::ptrdiff_t n = 0; n < given.size(); ++n) {
     const double value = number_at(given, n);
-    if (value != 0 && value != 1) throw Error(kWhere, "mask", base::concat(value, " at ", n, ", expected 0 or 1"));
+    if (value != 0 && value != 1) throw Error(kSelfAttention, "mask", base::concat(value, " at ", n, ", expected 0 or 1"));
     keep.values<bool>()[static_cast<std::size_t>(n)] = value == 1;
   }
   return keep;
@@ -56,7 +56,7 @@ Tensor keep_mask(const Input& mask, std::ptrdiff_t batch, std::ptrdiff_t tokens,
 SelfAttention::SelfAttention(const SelfAttentionShape& shape) : shape_(shape) {
   if (shape.d_model < 0 || shape.d_k < 0 || shape.d_v < 0) {
     throw Error(
-        kWhere, "shape",
+        kSelfAttention, "shape",
         base::concat("d_model ", shape.d_model, ", d_k ", shape.d_k, ", d_v ", shape.d_v, ", expected 0 or more"));
   }
   if (shape_.d_k == 0) shape_.d_k = shape_.d_model;
@@ -83,7 +83,7 @@ void SelfAttention::visit(ParameterVisitor& visitor) { give_parts(visitor); }
 
 SelfAttentionVariables SelfAttention::operator()(const Variable& x, const SelfAttentionOptions& options,
                                                  Context& context) const {
-  const TokenBatch tokens = token_batch(kWhere, "x", x.value(), Layout::batch_first, shape_.d_model);
+  const TokenBatch tokens = token_batch(kSelfAttention, "x", x.value(), Layout::batch_first, shape_.d_model);
   const std::ptrdiff_t batch = tokens.batch(), count = tokens.count();
   AttentionOptions attend = options.attention;
   Tensor keep, weights;
@@ -108,7 +108,7 @@ SelfAttentionVariables SelfAttention::operator()(const Variable& x, const SelfAt
 }
 
 SelfAttentionOutput SelfAttention::operator()(Input x, const SelfAttentionOptions& options, Context& context) const {
-  const TokenBatch tokens = token_batch(kWhere, "x", x, Layout::batch_first, shape_.d_model);
+  const TokenBatch tokens = token_batch(kSelfAttention, "x", x, Layout::batch_first, shape_.d_model);
   AttentionOptions attend = options.attention;
   Tensor keep, weights;
   if (options.mask.given()) {

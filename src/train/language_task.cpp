@@ -13,7 +13,7 @@
 namespace attn::train {
 namespace {
 
-constexpr BatchOptions kEvaluation{.size = 16};
+constexpr BatchOptions kLanguageEvaluation{.size = 16};
 constexpr std::ptrdiff_t kContinued = 60;  // tokens that predict adds
 
 struct Text {
@@ -39,7 +39,7 @@ class LanguageTask : public ModelTask<models::LanguageModel, Text> {
     const Text& from = data(part);
     double nats = 0, tokens = 0;
     const std::vector<std::ptrdiff_t> lengths = lengths_of(from);
-    for (const Batch& batch : make_even_batches(lengths, kEvaluation)) {
+    for (const Batch& batch : make_even_batches(lengths, kLanguageEvaluation)) {
       double count = 0;
       for (const std::size_t item : batch) count += static_cast<double>(lengths[item]);
       const Tensor mean = mean_loss(from, batch, nullptr, context).value();

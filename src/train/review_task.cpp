@@ -9,7 +9,7 @@
 namespace attn::train {
 namespace {
 
-constexpr BatchOptions kEvaluation{.size = 64, .tokens = 8192};
+constexpr BatchOptions kReviewEvaluation{.size = 64, .tokens = 8192};
 
 class ReviewTask : public ModelTask<models::TextEncoder, std::vector<TextRow>> {
  public:
@@ -28,7 +28,7 @@ class ReviewTask : public ModelTask<models::TextEncoder, std::vector<TextRow>> {
     const std::vector<TextRow>& from = data(part);
     std::vector<std::int32_t> found, expected;
     double loss = 0;
-    for (const Batch& batch : make_even_batches(lengths_of(from), kEvaluation)) {
+    for (const Batch& batch : make_even_batches(lengths_of(from), kReviewEvaluation)) {
       const nn::Variable logits = model_.classify_texts(batch_of(from, batch), nullptr, context);
       const Tensor mean = autograd::cross_entropy(logits, labels_of(from, batch), {}, context).value();
       loss += static_cast<double>(mean.values<float>()[0]) * static_cast<double>(batch.size());

@@ -13,7 +13,7 @@
 namespace attn::train {
 namespace {
 
-constexpr BatchOptions kEvaluation{.size = 64, .tokens = 8192};
+constexpr BatchOptions kTagEvaluation{.size = 64, .tokens = 8192};
 
 // A tag for each token: parts of speech, judged by the share that is right, or names, judged by whole spans.
 class TagTask : public ModelTask<models::TextEncoder, std::vector<TextRow>> {
@@ -32,7 +32,7 @@ class TagTask : public ModelTask<models::TextEncoder, std::vector<TextRow>> {
     const std::vector<TextRow>& from = data(part);
     std::vector<std::int32_t> found, expected;
     SpanScore spans;
-    for (const Batch& batch : make_even_batches(lengths_of(from), kEvaluation)) {
+    for (const Batch& batch : make_even_batches(lengths_of(from), kTagEvaluation)) {
       const std::vector<std::vector<std::int32_t>> tags = tag(from, batch, context);
       for (std::size_t b = 0; b < batch.size(); ++b) {
         const std::vector<std::int32_t>& right = from[batch[b]].targets;

@@ -13,7 +13,7 @@
 namespace attn::train {
 namespace {
 
-constexpr BatchOptions kEvaluation{.size = 64, .tokens = 4096};
+constexpr BatchOptions kTranslationEvaluation{.size = 64, .tokens = 4096};
 
 struct Pair {
   std::vector<std::int32_t> source, target;  // the target between a begin and an end
@@ -38,7 +38,7 @@ class TranslationTask : public ModelTask<models::EncoderDecoder, std::vector<Pai
     const autograd::NoGrad no_grad;
     const std::vector<Pair>& from = data(part);
     double nats = 0, tokens = 0;
-    for (const Batch& batch : make_even_batches(lengths_of(from), kEvaluation)) {
+    for (const Batch& batch : make_even_batches(lengths_of(from), kTranslationEvaluation)) {
       double count = 0;
       for (const std::size_t item : batch) count += static_cast<double>(from[item].target.size()) - 1;
       const Tensor mean = mean_loss(from, batch, nullptr, context).value();
@@ -173,7 +173,7 @@ class TranslationTask : public ModelTask<models::EncoderDecoder, std::vector<Pai
 
   double corpus_bleu(const std::vector<Pair>& pairs, Context& context) const {
     std::vector<std::string> hypotheses, references;
-    for (const Batch& batch : make_even_batches(lengths_of(pairs), kEvaluation)) {
+    for (const Batch& batch : make_even_batches(lengths_of(pairs), kTranslationEvaluation)) {
       for (std::string& text : translate(pairs, batch, context)) hypotheses.push_back(std::move(text));
       for (const std::size_t item : batch) references.push_back(pairs[item].reference);
     }

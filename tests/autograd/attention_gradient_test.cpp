@@ -88,8 +88,8 @@ TEST_P(AttentionGradients, AreThoseOfCentralDifferences) {
   EXPECT_EQ(test::gradient_error(of_one), "");
 }
 
-const auto kName = [](const auto& info) { return info.param.name; };
-INSTANTIATE_TEST_SUITE_P(Option, AttentionGradients, testing::ValuesIn(option_cases()), kName);
+const auto kOptionName = [](const auto& info) { return info.param.name; };
+INSTANTIATE_TEST_SUITE_P(Option, AttentionGradients, testing::ValuesIn(option_cases()), kOptionName);
 
 }  // namespace
 }  // namespace attn::autograd

@@ -44,14 +44,14 @@ TEST(BertConfig, KnowsEveryActivation) {
   }
 }
 
-struct Mutation {
+struct ConfigMutation {
   const char* key;
   json value;  // null: the key is left out
   const char* sentence;
 };
 
 TEST(BertConfig, NamesTheKeyThatIsWrong) {
-  const Mutation mutations[] = {
+  const ConfigMutation mutations[] = {
       {"model_type", "gpt2", R"(config.json: "model_type": "gpt2", expected "bert")"},
       {"model_type", nullptr, R"(config.json: "model_type": missing, expected a string)"},
       {"vocab_size", nullptr, R"(config.json: "vocab_size": missing, expected an integer)"},
@@ -69,7 +69,7 @@ TEST(BertConfig, NamesTheKeyThatIsWrong) {
       {"is_decoder", true, R"(config.json: "is_decoder": true, expected false: this reads encoders only)"},
       {"layer_norm_eps", -1e-5, R"(config.json: "layer_norm_eps": -1e-05, expected a number from 0 to 1)"},
   };
-  for (const Mutation& m : mutations) {
+  for (const ConfigMutation& m : mutations) {
     json settings = sound();
     if (m.value.is_null()) {
       settings.erase(m.key);

@@ -15,7 +15,7 @@ using test::normal_tensor;
 using test::same_bits;
 
 // PyTorch's results are rounded to f32 once; f32 sums over at most 64 products lose a few times that more.
-void expect_as_torch(DType dtype, double tolerance) {
+void expect_attention_as_torch(DType dtype, double tolerance) {
   const TorchGoldens goldens("mha");
   EXPECT_EQ(goldens.cases().size(), 40u);
   for (const nlohmann::json& described : goldens.cases()) {
@@ -40,8 +40,8 @@ void expect_as_torch(DType dtype, double tolerance) {
   }
 }
 
-TEST(MultiHeadAttention, EqualsPyTorchInF32) { expect_as_torch(DType::f32, 1e-6); }
-TEST(MultiHeadAttention, EqualsPyTorchInF64) { expect_as_torch(DType::f64, 1.2e-7); }
+TEST(MultiHeadAttention, EqualsPyTorchInF32) { expect_attention_as_torch(DType::f32, 1e-6); }
+TEST(MultiHeadAttention, EqualsPyTorchInF64) { expect_attention_as_torch(DType::f64, 1.2e-7); }
 
 // A state dict of random parameters for a layer with E features and G of keys and values.
 StateDict random_state(std::ptrdiff_t e, std::ptrdiff_t g) {
