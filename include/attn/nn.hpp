@@ -19,3 +19,4 @@
 #include <attn/nn/schedule.hpp>
 #include <attn/nn/self_attention.hpp>
 #include <attn/nn/state_dict.hpp>
+#include <attn/nn/weight_average.hpp>

@@ -81,6 +81,18 @@ void sgd_update(Tensor& parameter, const Tensor& grad, Tensor& buffer, const Sgd
   });
 }
 
+void average_update(Tensor& mean, const Tensor& value, double keep, Context& context) {
+  check("average_update", mean, {&value});
+  with_type(mean.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    T* m = static_cast<T*>(mean.data());
+    const T *v = static_cast<const T*>(value.data()), old = static_cast<T>(keep), fresh = static_cast<T>(1 - keep);
+    for_each_piece(mean.size(), kTaskElements, context, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      for (std::ptrdiff_t i = begin; i < end; ++i) m[i] = old * m[i] + fresh * v[i];
+    });
+  });
+}
+
 void scale_in_place(Tensor& t, double factor, Context& context) {
   check_operand("scale_in_place", "t", t);
   if (!t.is_contiguous()) throw Error("scale_in_place", "t", "expected a row-major tensor");

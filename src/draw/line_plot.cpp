@@ -137,7 +137,8 @@ void paint_titles(cairo_t* canvas, const Plot& plot) {
     plot.renderer.draw(canvas, {o.x_title, place, {o.font_size}, TextAlign::centre});
   }
   if (!o.y_title.empty()) {
-    plot.renderer.draw(canvas, {o.y_title, {kPlotMargin, box.y, line, box.height}, {o.font_size}, TextAlign::centre, true});
+    plot.renderer.draw(canvas,
+                       {o.y_title, {kPlotMargin, box.y, line, box.height}, {o.font_size}, TextAlign::centre, true});
   }
   double x = box.x;
   for (std::size_t l = 0; l < plot.lines.size(); ++l) {

@@ -170,7 +170,8 @@ class HeatMap {
 
 void check_labels(const char* option, const std::vector<std::string>& labels, std::ptrdiff_t count) {
   if (labels.empty() || labels.size() == static_cast<std::size_t>(count)) return;
-  throw Error(kTerminalHeatMap, option, base::concat("found ", labels.size(), ", expected ", count, " as in the matrix"));
+  throw Error(kTerminalHeatMap, option,
+              base::concat("found ", labels.size(), ", expected ", count, " as in the matrix"));
 }
 
 }  // namespace
@@ -180,7 +181,8 @@ std::string terminal_heat_map(const In<2>& values, const TerminalOptions& option
   check_labels("row_labels", options.row_labels, matrix.extent(0));
   check_labels("column_labels", options.column_labels, matrix.extent(1));
   if (options.max_width < kLeastWidth) {
-    throw Error(kTerminalHeatMap, "max_width", base::concat("found ", options.max_width, ", expected ", kLeastWidth, " or more"));
+    throw Error(kTerminalHeatMap, "max_width",
+                base::concat("found ", options.max_width, ", expected ", kLeastWidth, " or more"));
   }
   if (options.range) check_range(kTerminalHeatMap, *options.range);
   return HeatMap(matrix, options, options.range ? *options.range : value_range_of({&values, 1})).text();

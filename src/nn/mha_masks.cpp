@@ -13,7 +13,8 @@ namespace attn::nn {
 namespace {
 
 [[noreturn]] void refuse_shape(const char* name, const Input& mask, const std::string& expected) {
-  throw Error(kMultiHeadAttention, name, base::concat("shape ", base::shape_text(mask.shape()), ", expected ", expected));
+  throw Error(kMultiHeadAttention, name,
+              base::concat("shape ", base::shape_text(mask.shape()), ", expected ", expected));
 }
 
 bool has_shape(const Input& mask, std::initializer_list<std::ptrdiff_t> shape) {

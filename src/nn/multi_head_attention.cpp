@@ -26,7 +26,8 @@ void check(const MhaShape& s) {
   at_least("kdim", s.kdim, 0);
   at_least("vdim", s.vdim, 0);
   if (s.embed_dim % s.num_heads != 0) {
-    throw Error(kMultiHeadAttention, "embed_dim", base::concat(s.embed_dim, ", expected a multiple of num_heads ", s.num_heads));
+    throw Error(kMultiHeadAttention, "embed_dim",
+                base::concat(s.embed_dim, ", expected a multiple of num_heads ", s.num_heads));
   }
   if (s.num_kv_heads != 0 && s.num_heads % s.num_kv_heads != 0) {
     throw Error(kMultiHeadAttention, "num_kv_heads",

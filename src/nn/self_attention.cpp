@@ -45,7 +45,8 @@ Tensor keep_mask(const Input& mask, std::ptrdiff_t batch, std::ptrdiff_t tokens,
   Tensor keep = Tensor::empty(DType::boolean, shape, context.memory());
   for (std::ptrdiff_t n = 0; n < given.size(); ++n) {
     const double value = number_at(given, n);
-    if (value != 0 && value != 1) throw Error(kSelfAttention, "mask", base::concat(value, " at ", n, ", expected 0 or 1"));
+    if (value != 0 && value != 1)
+      throw Error(kSelfAttention, "mask", base::concat(value, " at ", n, ", expected 0 or 1"));
     keep.values<bool>()[static_cast<std::size_t>(n)] = value == 1;
   }
   return keep;

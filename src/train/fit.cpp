@@ -3,6 +3,7 @@
 #include <attn/nn/gradients.hpp>
 #include <attn/nn/optimiser.hpp>
 #include <attn/nn/schedule.hpp>
+#include <attn/nn/weight_average.hpp>
 #include <attn/train/checkpoint.hpp>
 #include <attn/train/fit.hpp>
 #include <chrono>
@@ -39,6 +40,7 @@ class Run {
         checkpoint_file_(options.folder / "checkpoint.safetensors"),
         best_file_(options.folder / "best.safetensors") {
     if (options.training.precision == DType::f16) scaler_.emplace();
+    if (options.training.average > 0) average_.emplace(parameters_, options.training.average);
     dropout_.seed = options.training.seed;
     std::filesystem::create_directories(options.folder);
     if (std::filesystem::exists(checkpoint_file_)) resume();
@@ -95,6 +97,7 @@ class Run {
       optimiser->set_learning_rate(report.learning_rate);
       optimiser->step(context_);
     }
+    if (average_) average_->update(context_);
   }
 
   std::vector<Batch> epoch_batches() const {
@@ -114,6 +117,21 @@ class Run {
     }
     return batches_[place_++];
   }
+
+  // The mean of weights in their place, for as long as it lives.
+  class Averaged {
+   public:
+    explicit Averaged(std::optional<nn::WeightAverage>& average) : average_(average) { exchange(); }
+    ~Averaged() { exchange(); }
+    Averaged(const Averaged&) = delete;
+    Averaged& operator=(const Averaged&) = delete;
+
+   private:
+    void exchange() {
+      if (average_) average_->exchange();
+    }
+    std::optional<nn::WeightAverage>& average_;
+  };
 
   void evaluate(MetricsLog& log) {
     const std::vector<Score> scores = task_.evaluate(Part::validation, context_);
@@ -150,6 +168,7 @@ class Run {
     keep("decayed.", decayed_.state());
     keep("plain.", plain_.state());
     if (scaler_) keep("scaler.", scaler_->state());
+    if (average_) keep("average.", average_->state());
     save_checkpoint(checkpoint_file_, parameters_, checkpoint);
   }
 
@@ -163,6 +182,7 @@ class Run {
             {"place", place_},
             {"seed", dropout_.seed},
             {"precision", attn::name_of(options_.training.precision)},
+            {"average", options_.training.average},
             {"offset", dropout_.offset},
             {"worse", worse_},
             {"best", best},
@@ -190,6 +210,7 @@ class Run {
     };
     expect("seed", state.at("seed").get<std::uint64_t>(), options_.training.seed);
     expect("precision", state.at("precision").get<std::string>(), attn::name_of(options_.training.precision));
+    expect("average", state.value("average", 0.0), options_.training.average);
     for (const nlohmann::json& s : state.at("best")) {
       report_.best.push_back(
           {s.at("name"), s.at("value"), s.at("higher").get<bool>() ? Score::Better::higher : Score::Better::lower});
@@ -204,6 +225,7 @@ class Run {
     decayed_.load_state(kept("decayed."));
     plain_.load_state(kept("plain."));
     if (scaler_) scaler_->load_state(kept("scaler."));
+    if (average_) average_->load_state(kept("average."));
   }
 
   Task& task_;
@@ -212,7 +234,8 @@ class Run {
   nn::ParameterList parameters_;
   Groups groups_;
   nn::AdamW decayed_, plain_;
-  std::optional<nn::LossScaler> scaler_;  // of f16
+  std::optional<nn::LossScaler> scaler_;      // of f16
+  std::optional<nn::WeightAverage> average_;  // where the recipe asks for it
   nn::DropoutStream dropout_;
   std::filesystem::path checkpoint_file_, best_file_;
   std::span<const std::ptrdiff_t> lengths_;

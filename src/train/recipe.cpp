@@ -105,6 +105,7 @@ void read_training(const io::JsonField& field, TrainingRecipe& training) {
   reader.number("weight_decay", training.weight_decay, 0, 10);
   reader.number("clip", training.clip, 1e-6, 1e9);
   reader.number("label_smoothing", training.label_smoothing, 0, 1, true);
+  reader.number("average", training.average, 0, 1, true);
   reader.integer("evaluate_every", training.evaluate_every, 1);
   reader.integer("patience", training.patience, 0);
   reader.integer("checkpoint_every", training.checkpoint_every, 1);

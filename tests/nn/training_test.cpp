@@ -176,6 +176,54 @@ TEST(Optimisers, GoOnWithTheSameBits) {
   }
 }
 
+TEST(WeightAverage, IsTheRunningMean) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    Tensor weights = Tensor::zeros(dtype, 3);
+    const auto set = [&](double first) {
+      const Tensor numbers = Tensor::of<double>({first, -2 * first, 1 / first}, 3);
+      autograd::assign(weights, numbers);
+    };
+    set(1);
+    WeightAverage average({{"w", Variable(weights, true)}}, 0.4);
+    std::vector<double> mean = values_of(weights);
+    for (int t = 1; t <= 9; ++t) {
+      set(1 + 0.25 * t);
+      average.update();
+      // Until step 5 less is kept than the decay says.
+      const double keep = t < 5 ? (1.0 + t) / (10.0 + t) : 0.4;
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = keep * mean[i] + (1 - keep) * values_of(weights)[i];
+    }
+    const Tensor last = weights.clone();
+    average.exchange();
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      // Nine sums and products of f32, each rounded once.
+      EXPECT_NEAR(values_of(weights)[i], mean[i], (dtype == DType::f32 ? 1e-6 : 1e-14) * std::abs(mean[i]));
+    }
+    average.exchange();
+    EXPECT_TRUE(test::same_bits(weights, last));
+  }
+}
+
+TEST(WeightAverage, GoesOnWithTheSameBits) {
+  Tensor weights = Tensor::of<float>({1, 2, 3}, 3);
+  const ParameterList list{{"w", Variable(weights, true)}};
+  WeightAverage whole(list, 0.9), second(list, 0.9);
+  for (int t = 0; t < 3; ++t) {
+    weights.values<float>()[0] = static_cast<float>(t);
+    whole.update();
+  }
+  second.load_state(whole.state());
+  EXPECT_EQ(second.steps(), 3);
+  whole.update();
+  second.update();
+  EXPECT_TRUE(test::same_bits(whole.state().at("mean.w"), second.state().at("mean.w")));
+  StateDict state = whole.state();
+  state["mean.w"] = Tensor::of<float>({1, 2}, 2);
+  EXPECT_EQ(message_of([&] { second.load_state(state); }), "state dict: mean.w: shape (2), expected (3)");
+  EXPECT_EQ(second.steps(), 4);
+  EXPECT_EQ(message_of([&] { WeightAverage(list, 1); }), "WeightAverage: decay: 1, expected 0 to below 1");
+}
+
 TEST(Gradients, AreClippedToTheirNorm) {
   const Variable a(Tensor::of<float>({1, 2}, 2), true), b(Tensor::of<float>({3}, 1), true);
   const ParameterList list{{"a", a}, {"b", b}};

@@ -116,6 +116,7 @@ TEST(Fit, MakesTheLossFall) {
 struct Resumed {
   int checkpoint_every;
   DType precision;
+  double average = 0;
 };
 class FitResumed : public testing::TestWithParam<Resumed> {};
 
@@ -132,6 +133,7 @@ TEST_P(FitResumed, EndsWithTheSameBits) {
   FitOptions once = options_in(whole.path());
   once.training.checkpoint_every = GetParam().checkpoint_every;
   once.training.precision = precision;
+  once.training.average = GetParam().average;
   fit(one, once);
   for (const int step : {1, 9, 11, 14}) {  // each call goes on from the last checkpoint
     LineTask task = made();
@@ -154,7 +156,27 @@ TEST_P(FitResumed, EndsWithTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(CheckpointEvery, FitResumed,
-                         testing::Values(Resumed{7, DType::f32}, Resumed{10, DType::f32}, Resumed{10, DType::f16}));
+                         testing::Values(Resumed{7, DType::f32}, Resumed{10, DType::f32}, Resumed{10, DType::f16},
+                                         Resumed{7, DType::f32, 0.8}));
+
+TEST(Fit, KeepsTheMeanOfTheWeights) {
+  const TempFolder folder;
+  LineTask task;
+  FitOptions options = options_in(folder.path());
+  options.training.average = 0.8;
+  options.training.evaluate_every = options.training.steps;  // once, at the end
+  const FitReport report = fit(task, options);
+  // Training ends with its own weights; those that were judged are another set, which best.safetensors holds.
+  Context& context = default_context();
+  const double own = task.evaluate(Part::validation, context)[0].value;
+  EXPECT_NE(own, report.best[0].value);
+  load_weights(folder / "best.safetensors", task.parameters());
+  EXPECT_EQ(task.evaluate(Part::validation, context)[0].value, report.best[0].value);
+  options.resume = true;
+  options.training.average = 0.9;
+  EXPECT_EQ(message_of([&] { fit(task, options); }),
+            (folder / "checkpoint.safetensors").string() + ": average: found 0.8, expected 0.9 as in the recipe");
+}
 
 TEST(Fit, ThreadsChangeNoBit) {
   const TempFolder one, four;

@@ -10,7 +10,7 @@ namespace {
 TEST(Recipe, TakesWhatIsGivenAndKeepsTheRest) {
   const Recipe recipe = parse_recipe(R"({"task": "tagging", "data": "d", "tokens": {"kind": "words", "min_count": 2},
       "model": {"width": 96, "heads": 6}, "training": {"steps": 20, "warmup": 5, "learning_rate": 2e-3, "seed": 7,
-      "precision": "bf16"}})",
+      "precision": "bf16", "average": 0.99}})",
                                      "r.json");
   EXPECT_EQ(recipe.task, TaskKind::tagging);
   EXPECT_EQ(recipe.data, "d");
@@ -21,6 +21,7 @@ TEST(Recipe, TakesWhatIsGivenAndKeepsTheRest) {
   EXPECT_EQ(recipe.training.steps, 20);
   EXPECT_EQ(recipe.training.learning_rate, 2e-3);
   EXPECT_EQ(recipe.training.seed, 7u);
+  EXPECT_EQ(recipe.training.average, 0.99);
   EXPECT_EQ(recipe.training.precision, DType::bf16);
 }
 
@@ -39,6 +40,7 @@ TEST(Recipe, RefusesWithOneSentence) {
       {R"("model": {"patch": 5})", R"(r.json: "model": patch 5, expected a divisor of 28)"},
       {R"("training": {"learning_rate": -1})", R"(r.json: "training.learning_rate": found -1, expected 0 to 10)"},
       {R"("training": {"steps": 5, "warmup": 6})", R"(r.json: "training": warmup 6, expected at most steps, 5)"},
+      {R"("training": {"average": 1})", R"(r.json: "training.average": found 1, expected 0 up to below 1)"},
       {R"("training": {"precision": "f8"})", R"(r.json: "training.precision": found "f8", expected f32, bf16 or f16)"},
       {R"("tokens": {"kind": "syllables"})", R"(r.json: "syllables", expected characters, words, bytes or pieces)"},
   };

@@ -39,6 +39,9 @@ ATTN_API void adam_update(Tensor& parameter, const Tensor& grad, Tensor& mean, T
 ATTN_API void sgd_update(Tensor& parameter, const Tensor& grad, Tensor& buffer, const SgdStep& step,
                          Context& context = default_context());
 
+// mean = keep * mean + (1 - keep) * value, f32 or f64: a running mean. Time O(elements), at the speed of memory.
+ATTN_API void average_update(Tensor& mean, const Tensor& value, double keep, Context& context = default_context());
+
 // t *= factor, any floating dtype.
 ATTN_API void scale_in_place(Tensor& t, double factor, Context& context = default_context());
 // The sum of squares of any floating tensor, f64 sums in a fixed order. NaN or infinite when an element is, or when a

@@ -42,8 +42,9 @@ struct FitReport {
 
 // Trains: AdamW, gradients clipped by their norm, warm-up and cosine; in f16 with a loss scaled by nn::LossScaler.
 // Every evaluate_every steps, and at the end, the validation part is judged, and weights that beat those before go to
-// best.safetensors. A checkpoint holds all that the steps after it depend on: with the same number of threads or
-// another, a run that was stopped and resumed ends with the same bits as one that was not.
+// best.safetensors: with `average`, the running mean of the weights is judged and kept there. A checkpoint holds all
+// that the steps after it depend on: with the same number of threads or another, a run that was stopped and resumed
+// ends with the same bits as one that was not.
 //
 // Throws Error where the loss, or a gradient of a loss that was not scaled up, is not finite, naming the step, the
 // parameter and the last good checkpoint; for a folder of another run; and what Task and AtomicFile throw: a full disk

@@ -41,6 +41,8 @@ struct TrainingRecipe {
   double weight_decay = 0.01;         // AdamW's, of matrices only
   double clip = 1;                    // norm to which all gradients together are cut
   double label_smoothing = 0;         // of the cross entropy
+  double average = 0;                 // decay of a running mean of the weights, which is judged and kept in their
+                                      // place (nn::WeightAverage); 0 up to below 1, 0: none
   std::int64_t evaluate_every = 500;  // steps between two looks at the validation part
   std::int64_t patience = 0;          // evaluations without a better one until training stops; 0: goes to the end
   std::int64_t checkpoint_every = 500;
