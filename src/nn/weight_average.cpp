@@ -24,7 +24,7 @@ WeightAverage::WeightAverage(ParameterList parameters, double decay)
 
 void WeightAverage::update(Context& context) {
   ++steps_;
-  const double t = static_cast<double>(steps_), keep = std::min(decay_, t);
+  const double t = static_cast<double>(steps_), keep = std::min(decay_, (1 + t) / (10 + t));
   for (std::size_t i = 0; i < means_.size(); ++i) {
     autograd::average_update(means_[i], parameters_[i].variable.value(), keep, context);
   }
@@ -64,6 +64,7 @@ void WeightAverage::load_state(const StateDict& state) {
   }
   reader.finish();
   means_ = std::move(loaded);
+  steps_ = step->second.values<std::int64_t>()[0];
 }
 
 }  // namespace attn::nn
