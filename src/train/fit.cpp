@@ -134,6 +134,7 @@ class Run {
   };
 
   void evaluate(MetricsLog& log) {
+    const Averaged averaged(average_);
     const std::vector<Score> scores = task_.evaluate(Part::validation, context_);
     log.scores(step_, scores);
     if (options_.on_scores) options_.on_scores(step_, scores);
