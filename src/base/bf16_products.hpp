@@ -7,4 +7,16 @@ namespace attn::base {
 // pairs (AVX512-BF16); or its tiles (AMX-BF16).
 enum class Bf16Products { widened, dot, tiles };
 
+// What the name of a kernel ends in.
+constexpr const char* kernel_suffix(Bf16Products bf16) noexcept {
+  switch (bf16) {
+    case Bf16Products::dot:
+      return ", dot products of bf16";
+    case Bf16Products::tiles:
+      return ", AMX tiles of bf16";
+    default:
+      return "";
+  }
+}
+
 }  // namespace attn::base

@@ -31,6 +31,9 @@ struct BackwardKeys {
 struct BackwardCall {
   std::int64_t target = 0;
   DType compute = DType::f32;  // f32 or f64
+  // How bf16 is multiplied by bf16. Other than widened only if q, k, v, grad_out and the gradients by the first three
+  // are bf16, and the machine has it.
+  base::Bf16Products bf16 = base::Bf16Products::widened;
   std::ptrdiff_t dim_qk = 0, dim_v = 0;
   double scale = 1;
   bool wants_dq = false, wants_dk = false, wants_dv = false;
@@ -54,7 +57,9 @@ BackwardParts backward_parts(const BackwardCall& call) noexcept;
 // Every element of a gradient is one chain of fused multiply-adds, of dq over the keys, of dk and dv over the queries,
 // in the order of the calls and in their own order within a part. So the same order of calls gives the same bits, and
 // however a sequence is cut into parts, as long as the order of its tokens is kept. A hidden pair adds an exact zero,
-// or nothing where that would not be zero.
+// or nothing where that would not be zero. Where products of bf16 are not widened, a chain is one of sums over 32 keys
+// or queries, and weights and derivatives by scores meet the other operand rounded to bf16
+// (attention_backward_bf16.hpp).
 std::size_t query_state_bytes(const BackwardCall& call, std::ptrdiff_t queries) noexcept;
 std::size_t key_state_bytes(const BackwardCall& call, std::ptrdiff_t keys) noexcept;
 std::size_t backward_work_bytes(const BackwardCall& call) noexcept;  // what backward_pair and bias_pair work in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included once for each instruction set, by kernels/attention_backward.cpp.
+// Included once for each instruction set, by the kernels of the backward.
 #if defined(ATTN_KERNELS_ATTENTION_BACKWARD_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTN_KERNELS_ATTENTION_BACKWARD_BLOCK_INL_HPP
 #undef ATTN_KERNELS_ATTENTION_BACKWARD_BLOCK_INL_HPP
@@ -40,42 +40,43 @@ struct BackwardBlock {
   bool hides = false;
 
   std::ptrdiff_t count() const { return place.keys * place.lanes; }
+  bool drops() const { return x->forward.dropout.rule != nullptr; }
   // Whether a sum must leave out hidden pairs, since zero times what is there is not zero.
   bool selects() const { return hides && !(s->span[tile].is_finite && *keys->is_finite); }
 };
 
-// What happens to such blocks.
-template <class T>
+// The gradients that sum over queries.
+enum class KeyGrad { dk, dv };
+
+// What happens to such blocks. `Products` multiplies: FmaGrads or PairGrads.
+template <class Products>
 class BackwardBlocks {
+  using T = typename Products::T;
   using D = hn::ScalableTag<T>;
   static constexpr std::ptrdiff_t kLanes = kTile<D>;
 
  public:
-  BackwardBlocks(const BackwardCall& call, const BackwardSizes& sizes) : call_(call), n_(sizes) {}
+  BackwardBlocks(const BackwardCall& call, const Products& products) : call_(call), products_(products) {}
 
   // Tiles that follow each other against some keys: adds to the states of both, or derivatives to the bias's sum.
   void run(std::span<const BackwardBlock<T>> blocks, const BiasSum* bias_sum) const {
-    if (blocks.empty()) return;
-    for (const BackwardBlock<T>& b : blocks) weights(b);
-    if (call_.wants_dv) {
-      for (const BackwardBlock<T>& b : blocks) {
-        if (drops(b)) multiply(b.work.weights, b.work.factor, b.count(), b.work.dropped);
-      }
-      T* BackwardWork<T>::*dropped = drops(blocks[0]) ? &BackwardWork<T>::dropped : &BackwardWork<T>::weights;
-      add_to_keys(blocks, dropped, &QueryState<T>::grad_out, n_.dim_v, n_.row_v, &KeyState<T>::dv);
-    }
-    if (!call_.wants_dq && !call_.wants_dk && bias_sum == nullptr) return;
+    const bool needs_ds = call_.wants_dq || call_.wants_dk || bias_sum != nullptr;
     for (const BackwardBlock<T>& b : blocks) {
+      weights(b);
+      if (call_.wants_dv) {
+        if (b.drops()) multiply(b.work.weights, b.work.factor, b.count(), b.work.dropped);
+        products_.keep_weights(b);
+      }
+      if (!needs_ds) continue;
       score_grads(b);
       if (bias_sum != nullptr) add_to_bias(b, *bias_sum);
       if (b.x->forward.softcap != 0) multiply(b.work.ds, b.work.slope, b.count(), b.work.ds);
+      if (call_.wants_dq || call_.wants_dk) products_.keep_ds(b);
     }
-    if (call_.wants_dk) {
-      add_to_keys(blocks, &BackwardWork<T>::ds, &QueryState<T>::q, n_.dim_qk, n_.row_qk, &KeyState<T>::dk);
-    }
-    if (call_.wants_dq) {
-      for (const BackwardBlock<T>& b : blocks) add_to_queries(b);
-    }
+    if (call_.wants_dv) add_to_keys(blocks, KeyGrad::dv);
+    if (call_.wants_dk) add_to_keys(blocks, KeyGrad::dk);
+    if (!call_.wants_dq) return;
+    for (const BackwardBlock<T>& b : blocks) products_.add_to_queries(b);
   }
 
  private:
@@ -83,15 +84,13 @@ class BackwardBlocks {
   void weights(const BackwardBlock<T>& b) const {
     const AttentionTask& task = b.x->forward;
     const D d;
-    const T* k = b.keys->k + b.row * n_.row_qk;
-    const T* q_tile = b.s->q_tile + b.tile * kLanes * n_.dim_qk;
     const T* minus_lse = b.s->minus_lse + b.tile * kLanes;
     T* w = b.work.weights;
     const bool has_bias = task.bias.wanted() || task.alibi_slopes != nullptr;
     if (task.softcap == 0 && !has_bias) {
-      products<Finish::exp2>(b, k, n_.row_qk, q_tile, n_.dim_qk, minus_lse, w, w);
+      products_.template scores<Finish::exp2>(b, minus_lse);
     } else {
-      products<Finish::none>(b, k, n_.row_qk, q_tile, n_.dim_qk, b.work.zeros, w, w);
+      products_.template scores<Finish::none>(b, b.work.zeros);
       if (task.softcap != 0) {
         softcap_row(d, static_cast<T>(task.softcap), static_cast<T>(kLog2OfE), b.count(), w);
         softcap_slopes(static_cast<T>(task.softcap * kLog2OfE), w, b.count(), b.work.slope);
@@ -106,12 +105,10 @@ class BackwardBlocks {
       load_visible(b);
       hide(b.work.visible, b.place.keys, w);
     }
-    if (!drops(b)) return;
+    if (!b.drops()) return;
     std::fill_n(b.work.factor, b.count(), T{1});
     drop_weights(d, task, b.place, b.work.factor);
   }
-
-  static bool drops(const BackwardBlock<T>& b) { return b.x->forward.dropout.rule != nullptr; }
 
   void load_bias(const BackwardBlock<T>& b) const {
     const AttentionTask& task = b.x->forward;
@@ -130,7 +127,7 @@ class BackwardBlocks {
     }
   }
 
-  // Which pairs of the block are visible. Padding lanes repeat the last query.
+  // Which pairs of the block are visible. Padding lanes see nothing.
   void load_visible(const BackwardBlock<T>& b) const {
     const D d;
     const AttentionTask& task = b.x->forward;
@@ -138,12 +135,13 @@ class BackwardBlocks {
     for (std::ptrdiff_t w = 0; w < kVectors; ++w) {
       T begin[kVector], end[kVector];
       for (std::ptrdiff_t i = 0; i < kVector; ++i) {
-        const std::ptrdiff_t row = b.place.first_query + std::min(w * kVector + i, b.place.queries - 1);
+        const std::ptrdiff_t lane = w * kVector + i;
+        const std::ptrdiff_t row = b.place.first_query + std::min(lane, b.place.queries - 1);
         const auto inside = [&](std::int64_t key) {
           return static_cast<T>(std::clamp<std::int64_t>(key - b.place.first_key, 0, b.place.keys));
         };
         begin[i] = inside(task.begin[row]);
-        end[i] = inside(task.end[row]);
+        end[i] = lane < b.place.queries ? inside(task.end[row]) : T{0};
       }
       const hn::Vec<D> first = hn::LoadU(d, begin), last = hn::LoadU(d, end);
       for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {
@@ -160,24 +158,19 @@ class BackwardBlocks {
 
   // Derivatives by the scores after soft-cap: weight * (factor * dW - delta + grad_lse); 0 where hidden.
   void score_grads(const BackwardBlock<T>& b) const {
-    const T* v = b.keys->v + b.row * n_.row_v;
-    const T* grad_out_tile = b.s->grad_out_tile + b.tile * kLanes * n_.dim_v;
     const T* minus_delta = b.s->minus_delta + b.tile * kLanes;
-    const T* w = b.work.weights;
     T* ds = b.work.ds;
-    if (drops(b)) {
-      products<Finish::none>(b, v, n_.row_v, grad_out_tile, n_.dim_v, b.work.zeros, w, ds);
-      finish_dropped(b.work.factor, minus_delta, w, b.place.keys, ds);
+    if (b.drops()) {
+      products_.template weight_grads<Finish::none>(b, b.work.zeros);
+      finish_dropped(b.work.factor, minus_delta, b.work.weights, b.place.keys, ds);
     } else {
-      products<Finish::times>(b, v, n_.row_v, grad_out_tile, n_.dim_v, minus_delta, w, ds);
+      products_.template weight_grads<Finish::times>(b, minus_delta);
     }
     if (b.hides) hide(b.work.visible, b.place.keys, ds);
   }
 
   // Tiles whose blocks have the same keys go together: sums stay in registers for longer.
-  void add_to_keys(std::span<const BackwardBlock<T>> blocks, T* BackwardWork<T>::*pairs, T* QueryState<T>::*rows,
-                   std::ptrdiff_t dim, std::ptrdiff_t stride, T* KeyState<T>::*sums) const {
-    const std::ptrdiff_t columns = round_up(dim, n_.vector_lanes);
+  void add_to_keys(std::span<const BackwardBlock<T>> blocks, KeyGrad grad) const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < blocks.size(); i += count) {
       const BackwardBlock<T>& b = blocks[i];
@@ -189,33 +182,8 @@ class BackwardBlocks {
       for (count = 1; !b.selects() && i + count < blocks.size() && joins(blocks[i + count]); ++count) {
         queries += blocks[i + count].place.queries;
       }
-      const T* own_rows = b.s->*rows + b.place.first_query * stride;
-      T* own_sums = b.keys->*sums + b.row * stride;
-      const auto add = b.selects() ? add_queries<true, D> : add_queries<false, D>;
-      add(D(), b.work.*pairs, b.work.visible, b.place.keys, own_rows, queries, columns, stride, own_sums);
+      products_.add_to_keys(b, queries, grad);
     }
-  }
-
-  void add_to_queries(const BackwardBlock<T>& b) const {
-    const T* k = b.keys->k + b.row * n_.row_qk;
-    T* sums = b.s->dq_tile + b.tile * kLanes * n_.dim_qk;
-    if (b.selects()) {
-      add_keys<kVectors, true>(D(), k, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk, sums);
-      return;
-    }
-    with_width(D(), b.place.queries, [&](auto wide) HWY_ATTR {
-      add_keys<decltype(wide)::value, false>(D(), k, n_.row_qk, b.place.keys, b.work.ds, b.work.visible, n_.dim_qk,
-                                             sums);
-    });
-  }
-
-  // Products of the block's keys with the tile, for as many vectors as it has queries.
-  template <Finish kFinish>
-  void products(const BackwardBlock<T>& b, const T* rows, std::ptrdiff_t stride, const T* tile, std::ptrdiff_t dim,
-                const T* start, const T* times, T* s) const {
-    with_width(D(), b.place.queries, [&](auto wide) HWY_ATTR {
-      dot_block<decltype(wide)::value, kFinish>(D(), rows, stride, b.place.keys, tile, dim, start, times, s);
-    });
   }
 
   void add_to_bias(const BackwardBlock<T>& b, const BiasSum& bias_sum) const {
@@ -269,7 +237,7 @@ class BackwardBlocks {
   }
 
   const BackwardCall& call_;
-  const BackwardSizes& n_;
+  const Products& products_;
 };
 
 }  // namespace

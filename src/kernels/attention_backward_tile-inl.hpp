@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included once for each instruction set, by kernels/attention_backward.cpp.
+// Included once for each instruction set, by the kernels of the backward.
 #if defined(ATTN_KERNELS_ATTENTION_BACKWARD_TILE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTN_KERNELS_ATTENTION_BACKWARD_TILE_INL_HPP
 #undef ATTN_KERNELS_ATTENTION_BACKWARD_TILE_INL_HPP
@@ -58,7 +58,7 @@ constexpr std::ptrdiff_t kTile = kVectors* static_cast<std::ptrdiff_t>(hn::MaxLa
 template <class D>
 constexpr std::ptrdiff_t kBitBytes = hn::MaxLanes(D()) < 8 ? 1 : static_cast<std::ptrdiff_t>(hn::MaxLanes(D())) / 8;
 template <class D>
-constexpr std::ptrdiff_t kBitPlane = kBackwardBlockKeys* kBitBytes<D>;
+constexpr std::ptrdiff_t kBitPlane = kMostBlockKeys* kBitBytes<D>;
 
 template <class D>
 HWY_INLINE hn::Mask<D> visible_of(D d, const std::uint8_t* bits, std::ptrdiff_t key, int vector) {
@@ -229,16 +229,6 @@ HWY_NOINLINE void add_queries(D d, const T* s, const std::uint8_t* bits, std::pt
   for (; c < dim; c += n) {
     add_rows_of_keys<1, kSelect>(d, s, bits, keys, rows + c, stride, queries, sums + c, stride);
   }
-}
-
-// sum over i of x[i] * y[i], vector by vector; whole vectors.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE T dot(D d, const T* x, const T* y, std::ptrdiff_t count) {
-  hn::Vec<D> sum = hn::Zero(d);
-  for (std::ptrdiff_t i = 0; i < count; i += static_cast<std::ptrdiff_t>(hn::Lanes(d))) {
-    sum = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), sum);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
 }  // namespace

@@ -114,12 +114,7 @@ class PairProducts {
       return {.data = reinterpret_cast<const std::uint32_t*>(x), .stride = k.row_stride / 2};
     }
     std::uint32_t* copy = tiles_.mem.k_pairs;
-    for (std::ptrdiff_t r = 0; r < (keys_ + kGroup - 1) / kGroup * kGroup; ++r) {
-      for (std::ptrdiff_t i = 0; i < pairs_; i += 16) {
-        const __m512i pairs = r < keys_ ? load_pairs(k, k0_ + r, i, task_.dim_qk) : _mm512_setzero_si512();
-        _mm512_store_si512(copy + r * pairs_ + i, pairs);
-      }
-    }
+    copy_pairs(k, k0_, keys_, (keys_ + kGroup - 1) / kGroup * kGroup, task_.dim_qk, pairs_, copy);
     return {.data = copy, .stride = pairs_};
   }
 
@@ -237,14 +232,7 @@ class PairProducts {
 
   bool v_is_finite() {
     if (v_is_finite_ == Finite::unknown) {
-      v_is_finite_ = Finite::yes;
-      const __m512i magnitude = _mm512_set1_epi16(0x7fff), infinity = _mm512_set1_epi16(0x7f80);
-      for (std::ptrdiff_t r = 0; r < keys_; ++r) {
-        for (std::ptrdiff_t c = 0; c < task_.dim_v; c += 32) {
-          const __m512i x = _mm512_and_si512(load_pairs(task_.v, k0_ + r, c / 2, task_.dim_v), magnitude);
-          if (_mm512_cmpge_epu16_mask(x, infinity) != 0) v_is_finite_ = Finite::no;
-        }
-      }
+      v_is_finite_ = are_finite(task_.v, k0_, keys_, task_.dim_v) ? Finite::yes : Finite::no;
     }
     return v_is_finite_ == Finite::yes;
   }

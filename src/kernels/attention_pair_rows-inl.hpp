@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included once for each instruction set, by kernels/attention_bf16.cpp.
+// Included once for each instruction set, by the kernels that multiply bf16 in pairs.
 #if defined(ATTN_KERNELS_ATTENTION_PAIR_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTN_KERNELS_ATTENTION_PAIR_ROWS_INL_HPP
 #undef ATTN_KERNELS_ATTENTION_PAIR_ROWS_INL_HPP
@@ -62,13 +62,45 @@ inline void load_query_pairs(const Matrix& m, std::ptrdiff_t first, std::ptrdiff
   }
 }
 
+// The 16 first, or last, numbers of two rows of 32, in pairs: each of `even` below that of `odd`.
+HWY_INLINE __m512i first_of_both(__m512i even, __m512i odd) {
+  const __m512i order = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7, 38, 6, 37,
+                                         5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+  return _mm512_permutex2var_epi16(even, order, odd);
+}
+HWY_INLINE __m512i last_of_both(__m512i even, __m512i odd) {
+  const __m512i order = _mm512_set_epi16(63, 31, 62, 30, 61, 29, 60, 28, 59, 27, 58, 26, 57, 25, 56, 24, 55, 23, 54, 22,
+                                         53, 21, 52, 20, 51, 19, 50, 18, 49, 17, 48, 16);
+  return _mm512_permutex2var_epi16(even, order, odd);
+}
+
+// to[row][pair], `pairs` words a row, of `count` rows of m from `first` on; `rows` in all, the others 0.
+inline void copy_pairs(const Matrix& m, std::ptrdiff_t first, std::ptrdiff_t count, std::ptrdiff_t rows,
+                       std::ptrdiff_t dim, std::ptrdiff_t pairs, std::uint32_t* to) {
+  for (std::ptrdiff_t r = 0; r < rows; ++r) {
+    for (std::ptrdiff_t i = 0; i < pairs; i += 16) {
+      _mm512_store_si512(to + r * pairs + i, r < count ? load_pairs(m, first + r, i, dim) : _mm512_setzero_si512());
+    }
+  }
+}
+
+// Whether `count` rows of m from `first` on hold numbers only.
+inline bool are_finite(const Matrix& m, std::ptrdiff_t first, std::ptrdiff_t count, std::ptrdiff_t dim) {
+  const __m512i magnitude = _mm512_set1_epi16(0x7fff), infinity = _mm512_set1_epi16(0x7f80);
+  bool are = true;
+  for (std::ptrdiff_t r = first; r < first + count; ++r) {
+    for (std::ptrdiff_t c = 0; c < dim; c += 32) {
+      const __m512i x = _mm512_and_si512(load_pairs(m, r, c / 2, dim), magnitude);
+      if (_mm512_cmpge_epu16_mask(x, infinity) != 0) are = false;
+    }
+  }
+  return are;
+}
+
 // to[dim][pair of keys], `stride` words a dim, of `keys` rows of m from `first` on; keys that fill the last 32, and
 // dims that fill the last 16, are 0.
 inline void load_value_pairs(const Matrix& m, std::ptrdiff_t first, std::ptrdiff_t keys, std::ptrdiff_t dim,
                              std::ptrdiff_t stride, std::uint32_t* to) {
-  const __m512i low = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7, 38, 6, 37,
-                                       5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
-  const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
   for (std::ptrdiff_t key = 0; key < keys; key += 32) {
     for (std::ptrdiff_t c = 0; c < dim; c += 32) {
       alignas(64) std::uint32_t left[16][16], right[16][16];
@@ -77,8 +109,8 @@ inline void load_value_pairs(const Matrix& m, std::ptrdiff_t first, std::ptrdiff
         const __m512i zero = _mm512_setzero_si512();
         const __m512i even = r < keys ? load_pairs(m, first + r, c / 2, dim) : zero;
         const __m512i odd = r + 1 < keys ? load_pairs(m, first + r + 1, c / 2, dim) : zero;
-        _mm512_store_si512(left[i], _mm512_permutex2var_epi16(even, low, odd));
-        _mm512_store_si512(right[i], _mm512_permutex2var_epi16(even, high, odd));
+        _mm512_store_si512(left[i], first_of_both(even, odd));
+        _mm512_store_si512(right[i], last_of_both(even, odd));
       }
       transpose_words(left, stride, to + c * stride + key / 2);
       if (c + 16 < dim) transpose_words(right, stride, to + (c + 16) * stride + key / 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included once for each instruction set, by kernels/attention_bf16.cpp.
+// Included once for each instruction set, by the kernels that multiply bf16 in pairs.
 #if defined(ATTN_KERNELS_ATTENTION_UNITS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTN_KERNELS_ATTENTION_UNITS_INL_HPP
 #undef ATTN_KERNELS_ATTENTION_UNITS_INL_HPP

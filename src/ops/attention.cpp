@@ -42,18 +42,6 @@ void run(const ops::AttentionPlan& plan, Context& context) {
   });
 }
 
-std::string kernel_name(base::Bf16Products bf16) {
-  const std::string name = "queries-in-lanes online softmax";
-  switch (bf16) {
-    case base::Bf16Products::dot:
-      return name + ", dot products of bf16";
-    case base::Bf16Products::tiles:
-      return name + ", AMX tiles of bf16";
-    default:
-      return name;
-  }
-}
-
 }  // namespace
 
 void attention(In<4> q, const KeyValue& kv, const AttentionOutputs& outs, const AttentionOptions& options,
@@ -103,7 +91,7 @@ Description describe_attention(In<4> q, const KeyValue& kv, const AttentionOutpu
   const auto at_once = static_cast<std::size_t>(std::min<std::ptrdiff_t>(context.threads(), tasks.count()));
   const auto is_copied = [&](const In<4>& m) { return m.dtype() != plan.compute || m.stride(3) != 1; };
   const bool in_pairs = tasks.bf16() != base::Bf16Products::widened;
-  return {.kernel = kernel_name(tasks.bf16()),
+  return {.kernel = std::string("queries-in-lanes online softmax") + base::kernel_suffix(tasks.bf16()),
           .isa = context.isa(),
           .threads = context.threads(),
           .tile_q = static_cast<int>(tiles.queries),

@@ -10,8 +10,8 @@ namespace attn {
 
 void attention_backward(const AttentionOutputGrads& output_grads, const AttentionSaved& saved,
                         const AttentionGrads& grads, const AttentionOptions& options, Context& context) {
-  const std::int64_t target = runtime::ContextAccess::isa(context).target;
-  const ops::BackwardPlan plan = ops::plan_backward("attention_backward", output_grads, saved, grads, options, target);
+  const runtime::Isa& isa = runtime::ContextAccess::isa(context);
+  const ops::BackwardPlan plan = ops::plan_backward("attention_backward", output_grads, saved, grads, options, isa);
   runtime::Executor& executor = runtime::ContextAccess::executor(context);
   runtime::ScratchPool& pool = runtime::ContextAccess::scratch(context);
   if (grads.dq.wanted() || grads.dk.wanted() || grads.dv.wanted() || grads.dsink.wanted()) {
@@ -23,7 +23,7 @@ void attention_backward(const AttentionOutputGrads& output_grads, const Attentio
 Status check_attention_backward(const AttentionOutputGrads& output_grads, const AttentionSaved& saved,
                                 const AttentionGrads& grads, const AttentionOptions& options) noexcept {
   try {
-    (void)ops::plan_backward("attention_backward", output_grads, saved, grads, options, 0);
+    (void)ops::plan_backward("attention_backward", output_grads, saved, grads, options, {});
     return Status();
   } catch (const Error& error) {
     return Status(error);
@@ -35,13 +35,13 @@ Status check_attention_backward(const AttentionOutputGrads& output_grads, const 
 Description describe_attention_backward(const AttentionOutputGrads& output_grads, const AttentionSaved& saved,
                                         const AttentionGrads& grads, const AttentionOptions& options,
                                         Context& context) {
-  const std::int64_t target = runtime::ContextAccess::isa(context).target;
+  const runtime::Isa& isa = runtime::ContextAccess::isa(context);
   const ops::BackwardPlan plan =
-      ops::plan_backward("describe_attention_backward", output_grads, saved, grads, options, target);
+      ops::plan_backward("describe_attention_backward", output_grads, saved, grads, options, isa);
   const ops::BackwardRun run(plan, context.threads());
   const auto threads = static_cast<std::size_t>(context.threads());
   const std::size_t of_bias = grads.dbias.wanted() ? threads * ops::BiasBackward(plan).scratch_bytes() : 0;
-  return {.kernel = "weights recomputed from the log-sum-exp",
+  return {.kernel = std::string("weights recomputed from the log-sum-exp") + base::kernel_suffix(plan.call.bf16),
           .isa = context.isa(),
           .threads = context.threads(),
           .tile_q = static_cast<int>(run.sizes().tile_queries),

@@ -15,18 +15,28 @@ kernels::Column column_of(const In<3>& view, std::ptrdiff_t batch, std::ptrdiff_
   return {.dtype = view.dtype(), .data = advanced(view.data(), view.dtype(), at), .stride = view.stride(2)};
 }
 
+// What the products are made of, and what is made of them. Of those not wanted nothing is asked.
+bool is_all_bf16(const AttentionOutputGrads& output_grads, const AttentionSaved& saved, const AttentionGrads& grads) {
+  const auto is_bf16_or_not_wanted = [](const Out<4>& grad) { return !grad.wanted() || grad.dtype() == DType::bf16; };
+  return saved.q.dtype() == DType::bf16 && saved.k.dtype() == DType::bf16 && saved.v.dtype() == DType::bf16 &&
+         output_grads.out.wanted() && output_grads.out.dtype() == DType::bf16 && is_bf16_or_not_wanted(grads.dq) &&
+         is_bf16_or_not_wanted(grads.dk) && is_bf16_or_not_wanted(grads.dv);
+}
+
 }  // namespace
 
 BackwardPlan plan_backward(const char* function, const AttentionOutputGrads& output_grads, const AttentionSaved& saved,
-                           const AttentionGrads& grads, const AttentionOptions& options, std::int64_t target) {
+                           const AttentionGrads& grads, const AttentionOptions& options, const runtime::Isa& isa) {
   check_backward(function, output_grads, saved, grads, options);
   BackwardPlan plan{.forward = plan_operands(function, saved.q, KeyValue(saved.k, saved.v), options),
                     .output_grads = output_grads,
                     .saved = saved,
                     .grads = grads,
                     .call = {}};
-  plan.call = {.target = target,
+  const bool is_in_bf16 = is_all_bf16(output_grads, saved, grads);
+  plan.call = {.target = isa.target,
                .compute = plan.forward.compute,
+               .bf16 = is_in_bf16 ? isa.bf16 : base::Bf16Products::widened,
                .dim_qk = saved.q.extent(3),
                .dim_v = saved.v.extent(3),
                .scale = plan.forward.scale,

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <attn/attention_backward.hpp>
-#include <cstdint>
 #include <vector>
 
 #include "kernels/attention_backward.hpp"
 #include "ops/attention_plan.hpp"
 #include "ops/attention_tasks.hpp"
+#include "runtime/isa.hpp"
 #include "runtime/scratch.hpp"
 
 namespace attn::ops {
@@ -20,9 +20,10 @@ struct BackwardPlan {
   AttentionGrads grads;
   kernels::BackwardCall call;  // of the kernel
 };
-// Throws Error, as attention_backward() does, for whatever is wrong with the arguments.
+// For the kernel of an instruction set. Throws Error, as attention_backward() does, for whatever is wrong with the
+// arguments.
 BackwardPlan plan_backward(const char* function, const AttentionOutputGrads& output_grads, const AttentionSaved& saved,
-                           const AttentionGrads& grads, const AttentionOptions& options, std::int64_t target);
+                           const AttentionGrads& grads, const AttentionOptions& options, const runtime::Isa& isa);
 
 // One kv head of one sequence, with the query heads that read it. Its parts of queries count through these heads.
 struct BackwardUnit {

@@ -52,19 +52,69 @@ std::vector<AttentionCase> long_cases() {
   return cases;
 }
 
-TEST(AttentionBackward, LongCallsMatchTheReferenceWithAnyNumberOfThreads) {
-  for (const AttentionCase& c : long_cases()) {
+// The same all in bf16, with dims that fill no register.
+std::vector<AttentionCase> long_bf16_cases() {
+  std::vector<AttentionCase> cases = long_cases();
+  for (AttentionCase& c : cases) {
+    c.q = c.k = c.v = c.out = DType::bf16;
+    c.dims = {.qk = 40, .v = 20};
+  }
+  return cases;
+}
+
+void match_the_reference(const std::vector<AttentionCase>& cases) {
+  for (const AttentionCase& c : cases) {
     AttentionGradData data(c);
     const auto expected = data.reference();
-    std::vector<std::vector<std::uint64_t>> bits;
-    for (const int threads : {1, 2, 3, 7}) {
-      Context context({.threads = threads});
-      data.forward(context);
-      data.poison_grads();
-      ASSERT_NO_THROW(data.backward(context)) << c.name();
-      EXPECT_EQ(data.complaint(expected), "") << threads << " threads: " << c.name();
-      if (threads == 1) bits = data.bits();
-      EXPECT_EQ(data.bits(), bits) << threads << " threads: " << c.name();
+    for (const std::string& isa : isas_for(c.k)) {
+      std::vector<std::vector<std::uint64_t>> bits;
+      for (const int threads : {1, 2, 3, 7}) {
+        Context context({.threads = threads, .isa = isa});
+        data.forward(context);
+        data.poison_grads();
+        ASSERT_NO_THROW(data.backward(context)) << c.name();
+        EXPECT_EQ(data.complaint(expected), "") << isa << ", " << threads << " threads: " << c.name();
+        if (threads == 1) bits = data.bits();
+        EXPECT_EQ(data.bits(), bits) << isa << ", " << threads << " threads: " << c.name();
+      }
+    }
+  }
+}
+
+TEST(AttentionBackward, LongCallsMatchTheReferenceWithAnyNumberOfThreads) { match_the_reference(long_cases()); }
+TEST(AttentionBackward, LongCallsInBf16MatchTheReferenceWithAnyNumberOfThreads) {
+  match_the_reference(long_bf16_cases());
+}
+
+// Where keys are hidden by an interval their blocks are skipped, and by a mask they are not: the bits are the same.
+TEST(AttentionBackward, HiddenPairsChangeNoBit) {
+  constexpr std::ptrdiff_t kQueries = 300, kKeys = 333;
+  std::vector<std::uint8_t> keep(kQueries * kKeys);
+  for (std::ptrdiff_t i = 0; i < kQueries; ++i) {
+    for (std::ptrdiff_t j = 0; j < kKeys; ++j) keep[static_cast<std::size_t>(i * kKeys + j)] = j <= i && i - j <= 70;
+  }
+  const AttentionOptions skipped{.mask = Mask::causal() & Mask::window(70, 0), .align = Align::top_left()};
+  const AttentionOptions masked{.mask = Mask::keep(view(keep.data(), 1, 1, kQueries, kKeys))};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const std::string& isa : isas_for(dtype)) {
+      Context context({.threads = 1, .isa = isa});
+      Random random(base_seed() + 31);
+      const Tensor q = normal_tensor(random, dtype, 1, 1, kQueries, 40),
+                   k = normal_tensor(random, dtype, 1, 1, kKeys, 40), v = normal_tensor(random, dtype, 1, 1, kKeys, 20),
+                   grad_out = normal_tensor(random, dtype, 1, 1, kQueries, 20);
+      Tensor out = poisoned_tensor(dtype, 1, 1, kQueries, 20), lse = poisoned_tensor(DType::f32, 1, 1, kQueries);
+      attention(q, {k, v}, {.out = out, .lse = lse}, skipped, context);
+      std::vector<Tensor> grads[2];
+      for (int m = 0; m < 2; ++m) {
+        Tensor dq = poisoned_tensor(dtype, 1, 1, kQueries, 40), dk = poisoned_tensor(dtype, 1, 1, kKeys, 40),
+               dv = poisoned_tensor(dtype, 1, 1, kKeys, 20);
+        attention_backward(grad_out, {.q = q, .k = k, .v = v, .out = out, .lse = lse}, {.dq = dq, .dk = dk, .dv = dv},
+                           m == 0 ? skipped : masked, context);
+        for (Tensor* grad : {&dq, &dk, &dv}) grads[m].push_back(std::move(*grad));
+      }
+      for (std::size_t g = 0; g < 3; ++g) {
+        EXPECT_TRUE(same_bits(grads[0][g], grads[1][g])) << isa << ", " << name_of(dtype) << ", gradient " << g;
+      }
     }
   }
 }
@@ -149,27 +199,34 @@ TEST(AttentionBackward, AddsToWhatIsThereInOneRounding) {
   }
 }
 
+void want_one_after_the_other(const AttentionCase& c, Context& context) {
+  AttentionGradData data(c);
+  data.forward(context);
+  data.poison_grads();
+  data.backward(context);
+  const auto all = data.bits();
+  const AttentionGrads wanted = data.grads();
+  for (int only = 0; only < 5; ++only) {
+    AttentionGrads one;
+    if (only == 0) one.dq = wanted.dq;
+    if (only == 1) one.dk = wanted.dk;
+    if (only == 2) one.dv = wanted.dv;
+    if (only == 3) one.dbias = wanted.dbias;
+    if (only == 4) one.dsink = wanted.dsink;
+    if ((only == 3 && !wanted.dbias.wanted()) || (only == 4 && !wanted.dsink.wanted())) continue;
+    data.poison_grads();
+    attention_backward(data.output_grads(), data.saved(), one, build(data.data.spec), context);
+    EXPECT_EQ(data.bits()[static_cast<std::size_t>(only)], all[static_cast<std::size_t>(only)])
+        << context.isa() << ": " << c.name();
+  }
+}
+
 TEST(AttentionBackward, WhatElseIsWantedChangesNoBit) {
   Context context({.threads = 2});
-  for (const AttentionCase& c : long_cases()) {
-    AttentionGradData data(c);
-    data.forward(context);
-    data.poison_grads();
-    data.backward(context);
-    const auto all = data.bits();
-    const AttentionGrads wanted = data.grads();
-    for (int only = 0; only < 5; ++only) {
-      AttentionGrads one;
-      if (only == 0) one.dq = wanted.dq;
-      if (only == 1) one.dk = wanted.dk;
-      if (only == 2) one.dv = wanted.dv;
-      if (only == 3) one.dbias = wanted.dbias;
-      if (only == 4) one.dsink = wanted.dsink;
-      if ((only == 3 && !wanted.dbias.wanted()) || (only == 4 && !wanted.dsink.wanted())) continue;
-      data.poison_grads();
-      attention_backward(data.output_grads(), data.saved(), one, build(data.data.spec), context);
-      EXPECT_EQ(data.bits()[static_cast<std::size_t>(only)], all[static_cast<std::size_t>(only)]) << c.name();
-    }
+  for (const AttentionCase& c : long_cases()) want_one_after_the_other(c, context);
+  for (const std::string& isa : isas_for(DType::bf16)) {
+    Context of_isa({.threads = 2, .isa = isa});
+    for (const AttentionCase& c : long_bf16_cases()) want_one_after_the_other(c, of_isa);
   }
 }
 
@@ -204,22 +261,45 @@ TEST(AttentionBackward, SixteenBitGradientsAreAtMostThreeRoundingsOff) {
       const Tensor q = normal_tensor(random, dtype, 1, 2, 320, 64), k = normal_tensor(random, dtype, 1, 1, 320, 64),
                    v = normal_tensor(random, dtype, 1, 1, 320, 64),
                    grad_out = normal_tensor(random, dtype, 1, 2, 320, 64);
-      Tensor out = poisoned_tensor(dtype, 1, 2, 320, 64), lse = poisoned_tensor(DType::f32, 1, 2, 320);
-      Tensor dq = poisoned_tensor(dtype, 1, 2, 320, 64), dk = poisoned_tensor(dtype, 1, 1, 320, 64), dv = dk.clone();
       AttentionSpec spec;
       spec.mask.causal = causal;
-      attention(q, {k, v}, {.out = out, .lse = lse}, build(spec));
-      attention_backward(grad_out, {.q = q, .k = k, .v = v, .out = out, .lse = lse}, {.dq = dq, .dk = dk, .dv = dv},
-                         build(spec));
       const auto expected = reference_attention_backward(q, k, v, spec, {.out = grad_out, .lse = {}});
-      const Tolerance tolerance{.rounded = 3};
-      const auto share = [&](const Tensor& found, const std::vector<double>& wanted) {
-        return out_error(values_of(found), wanted, dtype, tolerance).share();
-      };
-      const double worst = std::max({share(dq, expected.dq), share(dk, expected.dk), share(dv, expected.dv)});
-      EXPECT_LE(worst, 1) << name_of(dtype) << (causal ? ", causal" : "");
-      std::cout << name_of(dtype) << (causal ? ", causal" : "") << ": " << 3 * worst << " roundings\n";
+      for (const std::string& isa : isas_for(dtype)) {
+        Context context({.isa = isa});
+        Tensor out = poisoned_tensor(dtype, 1, 2, 320, 64), lse = poisoned_tensor(DType::f32, 1, 2, 320);
+        Tensor dq = poisoned_tensor(dtype, 1, 2, 320, 64), dk = poisoned_tensor(dtype, 1, 1, 320, 64), dv = dk.clone();
+        attention(q, {k, v}, {.out = out, .lse = lse}, build(spec), context);
+        attention_backward(grad_out, {.q = q, .k = k, .v = v, .out = out, .lse = lse}, {.dq = dq, .dk = dk, .dv = dv},
+                           build(spec), context);
+        const Tolerance tolerance{.rounded = 3};
+        const auto share = [&](const Tensor& found, const std::vector<double>& wanted) {
+          return out_error(values_of(found), wanted, dtype, tolerance).share();
+        };
+        const double worst = std::max({share(dq, expected.dq), share(dk, expected.dk), share(dv, expected.dv)});
+        EXPECT_LE(worst, 1) << isa << ", " << name_of(dtype) << (causal ? ", causal" : "");
+        std::cout << isa << ", " << name_of(dtype) << (causal ? ", causal" : "") << ": " << 3 * worst << " roundings\n";
+      }
     }
+  }
+}
+
+// In pairs only where everything that is multiplied, and what is asked for, is bf16.
+TEST(AttentionBackward, KernelFollowsFromIsaAndDtypes) {
+  for (const std::string& isa : available_isas()) {
+    Context context({.isa = isa});
+    const auto is_in_bf16 = [&](DType of_k, DType of_grad_out, DType of_dq) {
+      const Tensor x = normal_tensor(DType::bf16, 1, 1, 1, 20, 8), k = x.to(of_k), grad_out = x.to(of_grad_out);
+      Tensor dq = x.to(of_dq), lse = poisoned_tensor(DType::f32, 1, 1, 20);
+      const AttentionSaved saved{.q = x, .k = k, .v = x, .out = x, .lse = lse};
+      const Description found =
+          describe_attention_backward({.out = grad_out, .lse = {}}, saved, {.dq = dq}, {}, context);
+      return found.kernel.find("of bf16") != std::string::npos;
+    };
+    const bool has_products = isa == "amx" || isa == "avx512_bf16";
+    EXPECT_EQ(is_in_bf16(DType::bf16, DType::bf16, DType::bf16), has_products) << isa;
+    EXPECT_FALSE(is_in_bf16(DType::f32, DType::bf16, DType::bf16)) << isa;
+    EXPECT_FALSE(is_in_bf16(DType::bf16, DType::f32, DType::bf16)) << isa;
+    EXPECT_FALSE(is_in_bf16(DType::bf16, DType::bf16, DType::f32)) << isa;
   }
 }
 

@@ -39,6 +39,13 @@ std::string compare(const char* what, const GuardedArray<R>& found, DType dtype,
 
 }  // namespace
 
+std::vector<std::string> isas_for(DType dtype) {
+  std::vector<std::string> isas = available_isas();
+  const auto is_for_bf16 = [](const std::string& isa) { return isa == "amx" || isa == "avx512_bf16"; };
+  if (dtype != DType::bf16) std::erase_if(isas, is_for_bf16);
+  return isas;
+}
+
 AttentionGradData::AttentionGradData(const AttentionCase& described) : c(described), data(described) {
   Random random(c.seed + 500);
   const Extents<4>& q = data.q.extents();

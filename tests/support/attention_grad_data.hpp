@@ -10,6 +10,10 @@
 
 namespace attn::test {
 
+// The instruction sets of this machine that differ in how they compute gradients of a dtype: with those that multiply
+// bf16 in pairs, all for bf16.
+std::vector<std::string> isas_for(DType dtype);
+
 // A case of the table with what its backward takes and gives: gradients have the dtypes and layouts of their operands,
 // the saved output that of the sums. Every other case has a derivative by lse too.
 struct AttentionGradData {
