@@ -62,9 +62,9 @@ HWY_EXPORT(run_end_keys);
 
 namespace {
 
-// Of a part, at most. Products of pairs take so much less time that the sums by keys, which every part of queries reads
-// and writes, would be waited for.
-constexpr std::ptrdiff_t kPartQueries = 144, kPairPartQueries = 512;
+// Of a part, at most, with multiply-adds and in pairs. Every part of queries reads and writes the sums by keys, beside
+// products that take less time in pairs.
+constexpr std::ptrdiff_t kPartQueries = 144, kPairPartQueries = 256;
 constexpr std::ptrdiff_t kPartBlocks = 3, kPairPartBlocks = 2;
 
 bool is_in_pairs(const BackwardCall& call) { return call.bf16 != base::Bf16Products::widened; }

@@ -127,7 +127,7 @@ class BackwardBlocks {
     }
   }
 
-  // Which pairs of the block are visible. Padding lanes see nothing.
+  // Which pairs of the block are visible. Padding lanes repeat the last query.
   void load_visible(const BackwardBlock<T>& b) const {
     const D d;
     const AttentionTask& task = b.x->forward;
@@ -135,13 +135,12 @@ class BackwardBlocks {
     for (std::ptrdiff_t w = 0; w < kVectors; ++w) {
       T begin[kVector], end[kVector];
       for (std::ptrdiff_t i = 0; i < kVector; ++i) {
-        const std::ptrdiff_t lane = w * kVector + i;
-        const std::ptrdiff_t row = b.place.first_query + std::min(lane, b.place.queries - 1);
+        const std::ptrdiff_t row = b.place.first_query + std::min(w * kVector + i, b.place.queries - 1);
         const auto inside = [&](std::int64_t key) {
           return static_cast<T>(std::clamp<std::int64_t>(key - b.place.first_key, 0, b.place.keys));
         };
         begin[i] = inside(task.begin[row]);
-        end[i] = lane < b.place.queries ? inside(task.end[row]) : T{0};
+        end[i] = inside(task.end[row]);
       }
       const hn::Vec<D> first = hn::LoadU(d, begin), last = hn::LoadU(d, end);
       for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {

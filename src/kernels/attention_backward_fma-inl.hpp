@@ -32,7 +32,6 @@ class FmaGrads {
   using Block = BackwardBlock<T>;
   // Blocks begin at multiples of 4 keys, where the dropout generator's calls begin.
   static constexpr std::ptrdiff_t kStep = 4;
-  static constexpr bool kFillsTiles = false;  // lanes without a query are left out of every sum
 
   FmaGrads(const BackwardCall&, const BackwardSizes& sizes) : n_(sizes) {}
 

@@ -30,8 +30,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // The backward's products in pairs of bf16, by `Unit`: DotUnit or TileUnit. All five are one of two forms of it, rows
 // by columns: for scores and derivatives by weights, pairs of dims of keys and values by those of queries and grad_out;
-// for the gradients, pairs of queries (dk, dv) or keys (dq). Blocks of pairs of queries and keys are f32 until they are
-// rounded for these.
+// for the gradients, pairs of queries (dk, dv) or keys (dq). Blocks of pairs of queries and keys are f32 until they
+// are rounded for these. Lanes without a query take part in the sums: they repeat the last query, with weights of 0.
 template <class Unit>
 class PairGrads {
   using D = hn::ScalableTag<float>;
@@ -42,7 +42,6 @@ class PairGrads {
   using T = float;
   using Block = BackwardBlock<T>;
   static constexpr std::ptrdiff_t kStep = kGroup;
-  static constexpr bool kFillsTiles = true;  // lanes without a query take part in the sums: nothing of them may be seen
 
   PairGrads(const BackwardCall& call, const BackwardSizes& sizes) : call_(call), n_(sizes) {}
 
@@ -154,8 +153,7 @@ class PairGrads {
   // The block's queries in whole groups.
   static std::ptrdiff_t queries_of(const Block& b) { return round_up(b.place.queries, kGroup); }
 
-  // The rounded pairs as numbers, where the weights were. Lanes beyond the block's queries are left as they are:
-  // nothing of them is visible.
+  // The rounded pairs as numbers, where the weights were.
   void widen_pairs(const Block& b, const std::uint32_t* pairs) const {
     for (std::ptrdiff_t j = 0; j < b.place.keys; ++j) {
       const auto* row = reinterpret_cast<const bf16*>(pairs + j * n_.row_pairs);

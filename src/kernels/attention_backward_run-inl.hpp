@@ -72,7 +72,6 @@ class Backward {
           if (begin >= end || span.begin >= k1 || span.end <= k0) continue;
           const bool is_cut = span.all_begin > begin || span.all_end < end;
           const PairBlock place = place_of(x, joined, begin, end - begin);
-          const bool is_partial = Products::kFillsTiles && place.queries < kLanes;
           blocks[count] = {.x = &x,
                            .s = &s,
                            .keys = &keys,
@@ -80,7 +79,7 @@ class Backward {
                            .tile = joined,
                            .place = place,
                            .row = begin - y.first,
-                           .hides = is_cut || is_partial || hides_pairs(x.forward) || x.forward.bias.wanted()};
+                           .hides = is_cut || hides_pairs(x.forward) || x.forward.bias.wanted()};
           ++count;
         }
         run.run({blocks, count}, bias_sum);

@@ -3,6 +3,7 @@
 #include <attn/attention.hpp>
 
 #include "gtest/gtest.h"
+#include "support/isas.hpp"
 #include "support/tensors.hpp"
 
 // Many keys are summed in chunks, by one task or by several: a row's bits do not tell which.
@@ -52,7 +53,7 @@ TEST(AttentionChunks, FewQueriesGiveTheBitsOfMany) {
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
     const Tensor q = normal_tensor(dtype, 1, 1, 4, kQueries, 16), k = normal_tensor(dtype, 2, 1, 2, kKeys, 16),
                  v = normal_tensor(dtype, 3, 1, 2, kKeys, 12);
-    for (const std::string& isa : available_isas()) {
+    for (const std::string& isa : isas_to_test()) {
       for (const OptionSet& set : option_sets(sink)) {
         Context one({.threads = 1, .isa = isa}), three({.threads = 3, .isa = isa});
         Results all(dtype, kQueries);

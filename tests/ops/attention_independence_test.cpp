@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "support/attention_cases.hpp"
 #include "support/attention_data.hpp"
+#include "support/isas.hpp"
 #include "support/tensors.hpp"
 
 // A row's bits depend on its query, its keys and the options: on nothing else.
@@ -174,7 +175,7 @@ TEST_P(AttentionSequences, AlonePaddedAndPackedGiveTheSameBits) {
                             {"window, softcap, sink, alibi", Mask::window(9, 3), false, false, true},
                             {"causal, bias", Mask::causal(), true, false, false},
                             {"documents, bias, rest", Mask::prefix_lm(3), true, true, true}};
-  for (const std::string& isa : available_isas()) {
+  for (const std::string& isa : isas_to_test()) {
     for (const int threads : {1, 2, 3, 7}) {
       Context context({.threads = threads, .isa = isa});
       for (const OptionSet& set : sets) {

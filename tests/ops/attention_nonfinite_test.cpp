@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "support/isas.hpp"
 #include "support/tensors.hpp"
 
 // A NaN or infinity in a visible position reaches the output; a hidden one never does; what no length or sequence holds
@@ -98,7 +99,7 @@ class NonFinite : public testing::Test {
 };
 
 TEST_F(NonFinite, ReachesWhoSeesItAndNobodyElse) {
-  for (const std::string& isa : available_isas()) {
+  for (const std::string& isa : isas_to_test()) {
     Context context({.threads = 2, .isa = isa});
     for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
       const Operands clean(dtype);
@@ -156,7 +157,7 @@ TEST_F(NonFinite, QuerySpoilsItsOwnRow) {
 
 // A score of -inf hides its pair as a bias of -inf does, so that a row of such scores is an empty one.
 TEST_F(NonFinite, RowOfScoresOfMinusInfinityIsEmpty) {
-  for (const std::string& isa : available_isas()) {
+  for (const std::string& isa : isas_to_test()) {
     Context context({.threads = 1, .isa = isa});
     Operands x(DType::f32);
     for (int j = 0; j < kTokens; ++j) set(x.k, 0, j, 0, -kInfinity);
@@ -171,7 +172,7 @@ TEST_F(NonFinite, RowOfScoresOfMinusInfinityIsEmpty) {
 TEST_F(NonFinite, SinkReachesRowsThatSeeAKey) {
   Tensor keep = Tensor::zeros(DType::boolean, 1, 1, kTokens, kTokens);
   keep.values<bool>()[0] = true;  // query 0 sees key 0; the others see nothing
-  for (const std::string& isa : available_isas()) {
+  for (const std::string& isa : isas_to_test()) {
     Context context({.threads = 1, .isa = isa});
     for (const double x : {kNaN, kInfinity}) {
       const Operands operands(DType::f32);
@@ -242,7 +243,7 @@ TEST(AttentionReads, NothingBeyondALengthOrOutsideOfTheSequences) {
     return out;
   };
   const std::vector<std::int32_t> cu_q{0, 10}, cu_k{0, kLength};
-  for (const std::string& isa : available_isas()) {
+  for (const std::string& isa : isas_to_test()) {
     const Tensor exact = call(kLength, {}, isa.c_str());
     EXPECT_TRUE(same_bits(exact, call(100, {.mask = Mask::lengths({kLength})}, isa.c_str())));
     EXPECT_TRUE(same_bits(exact, call(100, {.packing = {.cu_q = cu_q, .cu_k = cu_k}}, isa.c_str())));

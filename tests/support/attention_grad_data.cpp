@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "support/closeness.hpp"
+#include "support/isas.hpp"
 #include "support/random.hpp"
 
 namespace attn::test {
@@ -40,7 +41,7 @@ std::string compare(const char* what, const GuardedArray<R>& found, DType dtype,
 }  // namespace
 
 std::vector<std::string> isas_for(DType dtype) {
-  std::vector<std::string> isas = available_isas();
+  std::vector<std::string> isas = isas_to_test();
   const auto is_for_bf16 = [](const std::string& isa) { return isa == "amx" || isa == "avx512_bf16"; };
   if (dtype != DType::bf16) std::erase_if(isas, is_for_bf16);
   return isas;
