@@ -9,6 +9,7 @@
 #include "support/attention_cases.hpp"
 #include "support/attention_grad_data.hpp"
 #include "support/closeness.hpp"
+#include "support/isas.hpp"
 #include "support/tensors.hpp"
 
 // Where all operands and gradients are bf16, a set may have products of its own for them.
@@ -57,8 +58,7 @@ TEST(AttentionBackwardBf16, KernelFollowsFromIsaAndDtypes) {
           describe_attention_backward({.out = grad_out, .lse = {}}, saved, {.dq = dq}, {}, context);
       return found.kernel.find("of bf16") != std::string::npos;
     };
-    const bool has_products = isa == "amx" || isa == "avx512_bf16";
-    EXPECT_EQ(is_in_bf16(DType::bf16, DType::bf16, DType::bf16), has_products) << isa;
+    EXPECT_EQ(is_in_bf16(DType::bf16, DType::bf16, DType::bf16), has_bf16_products(isa)) << isa;
     EXPECT_FALSE(is_in_bf16(DType::f32, DType::bf16, DType::bf16)) << isa;
     EXPECT_FALSE(is_in_bf16(DType::bf16, DType::f32, DType::bf16)) << isa;
     EXPECT_FALSE(is_in_bf16(DType::bf16, DType::bf16, DType::f32)) << isa;
@@ -69,8 +69,7 @@ TEST(AttentionBackwardBf16, KernelFollowsFromIsaAndDtypes) {
 TEST(AttentionBackwardBf16, EveryCaseMatchesTheReferenceOnEveryIsaThatHasProducts) {
   std::vector<std::unique_ptr<Context>> contexts;
   for (const std::string& isa : isas_for(DType::bf16)) {
-    const bool has_products = isa == "amx" || isa == "avx512_bf16";
-    if (has_products) contexts.push_back(std::make_unique<Context>(ContextOptions{.threads = 2, .isa = isa}));
+    if (has_bf16_products(isa)) contexts.push_back(std::make_unique<Context>(ContextOptions{.threads = 2, .isa = isa}));
   }
   if (contexts.empty()) GTEST_SKIP() << "no instruction set of this machine has products of bf16";
   for (AttentionCase c : attention_cases()) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "support/isas.hpp"
 #include "support/tensors.hpp"
 
 // Where q, k, v and the output are bf16, a set may have products of its own for them.
@@ -30,7 +31,7 @@ class AttentionBf16 : public testing::Test {
 
 TEST_F(AttentionBf16, KernelFollowsFromIsaAndDtypes) {
   for (const auto& context : contexts) {
-    const bool has_products = context->isa() == "amx" || context->isa() == "avx512_bf16";
+    const bool has_products = has_bf16_products(std::string(context->isa()));
     const auto is_in_bf16 = [&](const Operands& x, const Tensor& k) {
       AttentionOutputs outs;
       outs.out = Out<4>(const_cast<Tensor&>(x.out));

@@ -42,8 +42,7 @@ std::string compare(const char* what, const GuardedArray<R>& found, DType dtype,
 
 std::vector<std::string> isas_for(DType dtype) {
   std::vector<std::string> isas = isas_to_test();
-  const auto is_for_bf16 = [](const std::string& isa) { return isa == "amx" || isa == "avx512_bf16"; };
-  if (dtype != DType::bf16) std::erase_if(isas, is_for_bf16);
+  if (dtype != DType::bf16) std::erase_if(isas, has_bf16_products);
   return isas;
 }
 

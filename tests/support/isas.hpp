@@ -17,4 +17,7 @@ inline std::vector<std::string> isas_to_test() {
   return isas;
 }
 
+// Whether an instruction set multiplies bf16 in pairs.
+inline bool has_bf16_products(const std::string& isa) { return isa == "amx" || isa == "avx512_bf16"; }
+
 }  // namespace attn::test
